@@ -1,0 +1,129 @@
+# storpower: make only.
+#
+#   make              build/storpowerd, build/storpowerctl
+#   make check        install what the build and the tests need, run every suite
+#   make sanitize     the same under AddressSanitizer and UBSan; make valgrind: the unit tests
+#   make lint tidy    scripts, man pages, XML, layers, layout; clang-tidy. make coverage: lines run
+#   make demo         a minute's show on this machine
+#   make bench        the benchmarks; table and build/bench.json
+#   make install      into DESTDIR, PREFIX; make uninstall
+
+VERSION := 0.1.0
+PREFIX ?= /usr
+SYSCONFDIR ?= /etc
+DESTDIR ?=
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+DBUSDIR ?= $(PREFIX)/share/dbus-1
+DATADIR ?= $(PREFIX)/lib/storpower
+
+CC ?= gcc
+CLANG ?= clang
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /sbin/bpftool) bpftool)
+CFLAGS ?= -O2 -g
+WERROR ?= -Werror
+SANITIZE ?=
+B ?= build
+
+PKGS := libsystemd libudev libbpf inih json-c
+HAVE_PKGS := $(shell pkg-config --exists $(PKGS) 2>/dev/null && echo yes)
+ALL_CFLAGS = -std=gnu17 -Wall -Wextra $(WERROR) -Wno-missing-field-initializers -fno-strict-aliasing \
+	-D_GNU_SOURCE -DSTORPOWER_VERSION='"$(VERSION)"' -DSTORPOWER_DATADIR='"$(DATADIR)"' \
+	-Idaemon -Ibpf -I$(B)/gen $(shell pkg-config --cflags $(PKGS) 2>/dev/null) $(CFLAGS) $(SANITIZE)
+LIBS = $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lm -lpthread
+
+# A room of the house is a folder of daemon/ and becomes a library of its own; a test links only the
+# rooms its subject may see, so the linker proves the layers.
+ROOMS := base model plan budget device knob meter bus
+room-src = $(wildcard daemon/$(1)/*.c)
+obj = $(patsubst %.c,$(B)/%.o,$(1))
+ROOM_LIBS := $(foreach r,$(ROOMS),$(B)/lib$(r).a)
+MANAGER_SRC := $(filter-out daemon/storpowerd.c,$(wildcard daemon/*.c))
+BPF_SKELS := $(patsubst bpf/%.bpf.c,$(B)/gen/%.skel.h,$(wildcard bpf/*.bpf.c))
+
+all: $(B)/storpowerd $(B)/storpowerctl
+
+$(B)/%.o: %.c
+	$(if $(HAVE_PKGS),,$(error libraries are missing ($(PKGS)): run packaging/deps as root))
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+define ROOM_RULE
+$(B)/lib$(1).a: $(call obj,$(call room-src,$(1)))
+	@rm -f $$@
+	ar rcs $$@ $$^
+endef
+$(foreach r,$(ROOMS),$(eval $(call ROOM_RULE,$(r))))
+
+$(B)/libmanager.a: $(call obj,$(MANAGER_SRC))
+	@rm -f $@
+	ar rcs $@ $^
+
+$(B)/storpowerd: $(B)/daemon/storpowerd.o $(B)/libmanager.a $(ROOM_LIBS)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS)
+
+$(B)/storpowerctl: $(call obj,$(call room-src,ctl)) $(B)/libbase.a
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# eBPF: CO-RE against our own minimal types, so that no kernel headers or BTF are needed to build.
+# clang 14 needs -mcpu=v3 for atomic fetch-and-add.
+$(B)/gen/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Wextra $(WERROR) -D__TARGET_ARCH_$(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/') -Ibpf -c -o $@ $<
+
+$(B)/gen/%.skel.h: $(B)/gen/%.bpf.o
+	$(BPFTOOL) gen skeleton $< name $(subst -,_,$*)_bpf > $@
+
+$(call obj,$(call room-src,meter)): | $(BPF_SKELS)
+
+# What is installed: MODE:FILE:FOLDER, for install and uninstall alike.
+man-folder = $(PREFIX)/share/man/man$(subst .,,$(suffix $(1)))
+INSTALLED = \
+	755:$(B)/storpowerd:$(PREFIX)/sbin \
+	755:$(B)/storpowerctl:$(PREFIX)/bin \
+	644:$(B)/storpowerd.service:$(UNITDIR) \
+	644:packaging/org.storpower1.conf:$(DBUSDIR)/system.d \
+	644:packaging/org.storpower1.service:$(DBUSDIR)/system-services \
+	644:packaging/storpower.conf:$(PREFIX)/share/doc/storpower \
+	$(foreach f,$(wildcard daemon/bus/*.xml),644:$(f):$(DBUSDIR)/interfaces) \
+	$(foreach f,$(wildcard man/*.[1-8]),644:$(f):$(call man-folder,$(f))) \
+	$(foreach f,$(wildcard policies/*.policy),644:$(f):$(DATADIR)) \
+	$(foreach f,$(wildcard policies/profiles/*),644:$(f):$(DATADIR)/profiles) \
+	$(foreach f,$(wildcard policies/nodes/*),644:$(f):$(DATADIR)/nodes)
+
+$(B)/storpowerd.service: packaging/storpowerd.service Makefile
+	@mkdir -p $(@D)
+	sed 's|/usr/sbin/|$(PREFIX)/sbin/|' $< > $@
+
+install: all $(B)/storpowerd.service
+	@set -e; for entry in $(INSTALLED); do \
+		rest=$${entry#*:}; \
+		install -D -m $${entry%%:*} -t "$(DESTDIR)$${rest#*:}" "$${rest%%:*}"; \
+	done
+	install -d "$(DESTDIR)$(SYSCONFDIR)/storpower/profiles"
+
+uninstall:
+	@for entry in $(INSTALLED); do \
+		rest=$${entry#*:}; file=$${rest%%:*}; \
+		rm -f "$(DESTDIR)$${rest#*:}/$${file##*/}"; \
+	done
+	-@rmdir $(addprefix "$(DESTDIR)",$(addsuffix ",$(DATADIR)/profiles $(DATADIR)/nodes $(DATADIR) \
+		$(PREFIX)/share/doc/storpower)) 2>/dev/null || true
+
+demo:
+	@packaging/deps --demo
+	@$(SUB) all
+	@B=$(B) packaging/demo.sh
+
+# bench-run is in tests/bench/bench.mk
+bench:
+	@packaging/deps --dev
+	@$(SUB) bench-run
+
+clean:
+	rm -rf $(B)
+
+.PHONY: all install uninstall demo bench clean
+.SECONDARY:
+-include $(shell find $(B) -name '*.d' 2>/dev/null)
+include tests/tests.mk
+include tests/checks.mk

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/cleanup.h"
+
+/* Reads a small attribute file; one trailing newline is removed. -ENOBUFS when it does not fit. */
+int read_attribute(const char *path, char *buf, size_t size);
+/* One write(2) of the whole text, as sysfs and cgroupfs want; never creates the file. */
+int write_attribute(const char *path, const char *text);
+/* The whole of a regular file, NUL-terminated, malloc'd; -EFBIG over 16 MiB. */
+int read_file(const char *path, char **ret_text);
+/* Replaces path by way of a synced temporary file and rename(2): old or new, never half. */
+int write_file_atomic(const char *path, const char *text, mode_t mode);
+/* Makes a created or renamed file's name durable. */
+int sync_directory_of(const char *path);
+int mkdir_parents(const char *path, mode_t mode);
+
+/* Every file named *suffix in the directories, sorted by name; a name found in an earlier directory
+ * hides the same name in a later one (as systemd's drop-ins do; a link to /dev/null masks). Absent
+ * directories are skipped. NULL-terminated vector of full paths; free with strv_free(). */
+int list_files(const char *const *directories, const char *suffix, char ***ret_paths);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Line-numbered reading of ini files, over inih. */
+
+#include "base/cleanup.h"
+
+typedef struct IniLine {
+	const char *path;
+	unsigned line;
+	const char *section; /* "" before the first [section] */
+	const char *key;
+	const char *value;
+} IniLine;
+
+/* Return 0 to go on, -errno to stop; complaints go through ini_complain(), which is where file:line
+ * is added. */
+typedef int (*IniHandler)(const IniLine *l, void *userdata);
+
+/* -ENOENT, -EBADMSG for a line that is not ini (logged with its number), or the handler's error. */
+int ini_read(const char *path, IniHandler handler, void *userdata);
+/* The same for text in memory; `path` is only what complaints call it. */
+int ini_read_text(const char *path, const char *text, IniHandler handler, void *userdata);
+
+/* Logs "PATH:LINE: ..." as a warning and returns -EINVAL. */
+int ini_complain(const IniLine *l, const char *format, ...) _printf_(2, 3);

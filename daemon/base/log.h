@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Logging: one line on stderr with a syslog level prefix, or the journal's own protocol when
+ * stderr is connected to it. Log what and why, once, where it was decided. */
+
+#include <syslog.h>
+
+#include "base/cleanup.h"
+
+/* Messages above this level are dropped. Default LOG_INFO. Set once, before threads start. */
+void log_set_max_level(int level);
+
+/* Logs and returns -|error|; error 0 means "no errno" and returns 0. */
+int log_full(int level, int error, const char *format, ...) _printf_(3, 4);
+
+/* A decision about a device, with journal fields DEVICE=, FROM=, TO=, REASON=. */
+void log_change(const char *device, const char *knob, const char *from, const char *to,
+		const char *reason);
+
+#define log_debug(...)   log_full(LOG_DEBUG, 0, __VA_ARGS__)
+#define log_info(...)    log_full(LOG_INFO, 0, __VA_ARGS__)
+#define log_notice(...)  log_full(LOG_NOTICE, 0, __VA_ARGS__)
+#define log_warning(...) log_full(LOG_WARNING, 0, __VA_ARGS__)
+#define log_error(...)   log_full(LOG_ERR, 0, __VA_ARGS__)
+/* The errno's text is appended: "MESSAGE: No such device". */
+#define log_warning_errno(r, ...) log_full(LOG_WARNING, r, __VA_ARGS__)
+#define log_error_errno(r, ...)   log_full(LOG_ERR, r, __VA_ARGS__)
+#define log_oom()                 log_full(LOG_ERR, ENOMEM, "Out of memory")

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/text.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+int parse_double(const char *s, double *ret)
+{
+	char *end;
+	double v;
+
+	/* strtod() takes "nan", "inf", "0x1p3" and leading blanks: none is a number to an operator
+	 */
+	if (!strchr("+-.0123456789", *s) || *s == '\0' || strpbrk(s, "xXnNiI"))
+		return -EINVAL;
+	errno = 0;
+	v = strtod(s, &end);
+	if (end == s || *end)
+		return -EINVAL;
+	if (errno || !isfinite(v))
+		return -ERANGE;
+	*ret = v;
+	return 0;
+}
+
+int parse_unsigned(const char *s, unsigned long max, unsigned long *ret)
+{
+	char *end;
+	unsigned long v;
+
+	if (*s < '0' || *s > '9')
+		return -EINVAL;
+	errno = 0;
+	v = strtoul(s, &end, 10);
+	if (*end)
+		return -EINVAL;
+	if (errno || v > max)
+		return -ERANGE;
+	*ret = v;
+	return 0;
+}
+
+int parse_bool(const char *s, bool *ret)
+{
+	static const char *const words[] = { "no", "yes", "false", "true", "off", "on", "0", "1" };
+
+	for (size_t i = 0; i < ELEMENTSOF(words); i++)
+		if (streq(s, words[i])) {
+			*ret = i % 2;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+/* Splits "12.5kW" into its number and its unit. */
+static int parse_quantity(const char *s, double *ret_value, const char **ret_unit)
+{
+	char number[64];
+	size_t n = strspn(s, "+-.0123456789");
+	int r;
+
+	if (n == 0 || n >= sizeof(number))
+		return -EINVAL;
+	memcpy(number, s, n);
+	number[n] = '\0';
+	r = parse_double(number, ret_value);
+	if (r < 0)
+		return r;
+	*ret_unit = s + n + strspn(s + n, " ");
+	return 0;
+}
+
+int parse_limit(const char *s, double *ret_value, LimitUnit *ret_unit)
+{
+	static const struct {
+		const char *name;
+		LimitUnit unit;
+		double scale, max;
+	} units[] = {
+		{ "%", LIMIT_PERCENT, 1, 100 },   { "W", LIMIT_WATTS, 1, 1e8 },
+		{ "mW", LIMIT_WATTS, 1e-3, 1e8 }, { "kW", LIMIT_WATTS, 1e3, 1e8 },
+		{ "MW", LIMIT_WATTS, 1e6, 1e8 },
+	};
+	const char *unit;
+	double v;
+	int r = parse_quantity(s, &v, &unit);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < ELEMENTSOF(units); i++) {
+		if (!streq(unit, units[i].name))
+			continue;
+		v *= units[i].scale;
+		if (signbit(v) || v > units[i].max)
+			return -ERANGE;
+		*ret_value = v;
+		*ret_unit = units[i].unit;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static const struct TimeUnit {
+	const char *name;
+	uint64_t us;
+} time_units[] = {
+	{ "d", 86400 * USEC_PER_SEC },
+	{ "h", 3600 * USEC_PER_SEC },
+	{ "min", 60 * USEC_PER_SEC },
+	{ "m", 60 * USEC_PER_SEC },
+	{ "s", USEC_PER_SEC },
+	{ "ms", USEC_PER_MSEC },
+	{ "us", 1 },
+};
+
+static int parse_time_unit(const char **s, uint64_t *ret_us)
+{
+	size_t n = strspn(*s, "dhmsinu");
+
+	if (n == 0 && **s == '\0') {
+		*ret_us = USEC_PER_SEC;
+		return 0;
+	}
+	for (size_t i = 0; i < ELEMENTSOF(time_units); i++)
+		if (strlen(time_units[i].name) == n && !strncmp(*s, time_units[i].name, n)) {
+			*ret_us = time_units[i].us;
+			*s += n;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+int parse_duration_us(const char *s, uint64_t *ret_us)
+{
+	const double max_us = 366.0 * 86400 * USEC_PER_SEC;
+	double total = 0;
+
+	do {
+		double v;
+		uint64_t unit;
+		int r = parse_quantity(s, &v, &s);
+
+		if (r < 0)
+			return r;
+		r = parse_time_unit(&s, &unit);
+		if (r < 0)
+			return r;
+		if (signbit(v))
+			return -ERANGE;
+		total += v * (double)unit;
+		s += strspn(s, " ");
+	} while (*s);
+
+	if (total < 1 || total > max_us)
+		return -ERANGE;
+	*ret_us = (uint64_t)total;
+	return 0;
+}
+
+int parse_bytes(const char *s, uint64_t *ret_bytes)
+{
+	static const char *const prefixes = "KMGT";
+	const char *unit, *p;
+	unsigned shift = 0;
+	double v;
+	int r = parse_quantity(s, &v, &unit);
+
+	if (r < 0)
+		return r;
+	p = *unit ? strchr(prefixes, *unit) : NULL;
+	if (p) {
+		shift = 10 * (unsigned)(p - prefixes + 1);
+		unit++;
+		if (!strncmp(unit, "i", 1))
+			unit++;
+	}
+	if (!streq(unit, "") && !streq(unit, "B"))
+		return -EINVAL;
+	v = ldexp(v, (int)shift);
+	if (v < 0 || v >= 0x1p63)
+		return -ERANGE;
+	*ret_bytes = (uint64_t)v;
+	return 0;
+}
+
+char *format_watts(char *buf, size_t size, double watts)
+{
+	if (isnan(watts))
+		snprintf(buf, size, "-");
+	else if (isinf(watts))
+		snprintf(buf, size, "unlimited");
+	else if (fabs(watts) >= 10000)
+		snprintf(buf, size, "%.2f kW", watts / 1000);
+	else
+		snprintf(buf, size, fabs(watts) < 10 ? "%.2f W" : "%.1f W", watts);
+	return buf;
+}
+
+char *format_duration(char *buf, size_t size, uint64_t us)
+{
+	uint64_t s = us / USEC_PER_SEC;
+
+	if (us == USEC_NEVER)
+		snprintf(buf, size, "never");
+	else if (us < USEC_PER_MSEC)
+		snprintf(buf, size, "%uus", (unsigned)us);
+	else if (us < USEC_PER_SEC)
+		snprintf(buf, size, "%.3gms", (double)us / 1e3);
+	else if (s < 10)
+		snprintf(buf, size, "%.3gs", (double)us / 1e6);
+	else if (s < 60)
+		snprintf(buf, size, "%us", (unsigned)s);
+	else if (s < 3600)
+		snprintf(buf, size, s % 60 ? "%umin%us" : "%umin", (unsigned)(s / 60),
+			 (unsigned)(s % 60));
+	else if (s < 86400)
+		snprintf(buf, size, s % 3600 / 60 ? "%uh%umin" : "%uh", (unsigned)(s / 3600),
+			 (unsigned)(s % 3600 / 60));
+	else
+		snprintf(buf, size, s % 86400 / 3600 ? "%ud%uh" : "%ud", (unsigned)(s / 86400),
+			 (unsigned)(s % 86400 / 3600));
+	return buf;
+}
+
+char *text_printf(const char *format, ...)
+{
+	va_list ap;
+	char *s;
+	int n;
+
+	va_start(ap, format);
+	n = vasprintf(&s, format, ap);
+	va_end(ap);
+	return n < 0 ? NULL : s;
+}
+
+char **strv_split(const char *s)
+{
+	char **v = calloc(strlen(s) / 2 + 2, sizeof(*v));
+	size_t n = 0;
+
+	if (!v)
+		return NULL;
+	for (s += strspn(s, " \t,"); *s; s += strspn(s, " \t,")) {
+		size_t length = strcspn(s, " \t,");
+
+		v[n] = strndup(s, length);
+		if (!v[n++])
+			return strv_free(v);
+		s += length;
+	}
+	return v;
+}
+
+char **strv_free(char **v)
+{
+	for (char **p = v; p && *p; p++)
+		free(*p);
+	free(v);
+	return NULL;
+}
+
+bool strv_match(char *const *globs, const char *s)
+{
+	for (char *const *g = globs; g && *g; g++)
+		if (fnmatch(*g, s, 0) == 0)
+			return true;
+	return false;
+}

@@ -1,0 +1,52 @@
+# The suites and the checks of the code itself. Each of them installs nothing: `make deps` does.
+
+# as many jobs as there are processors, unless make was told
+JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+SUB = $(MAKE) --no-print-directory $(JOBS)
+
+deps:
+	@packaging/deps --dev
+
+# pkg-config is asked when make starts: what was just installed needs a make of its own.
+check: deps
+	@$(SUB) all unit-tests
+	@B=$(B) tests/run
+
+SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+sanitize: deps
+	@$(SUB) B=build/sanitize CFLAGS="-O1 -g" SANITIZE="$(SANITIZERS)" all unit-tests
+	@B=build/sanitize LIMIT=900 STORPOWER_CASES=20000 tests/run
+
+# Simulated hours that take real ones under valgrind; the sanitizers see them all.
+VALGRIND_LEAVES_OUT := test-*bpf*=valgrind does not know all of bpf(2);\
+test-manager-hour=takes too long under valgrind, runs under the sanitizers;\
+test-manager-crash=takes too long under valgrind, runs under the sanitizers;\
+test-plan-oracle=takes too long under valgrind, runs under the sanitizers
+
+# Memory that valgrind sees the kernel write through bpf(2) looks unset to it.
+valgrind: deps
+	@$(SUB) all unit-tests
+	@B=$(B) LIMIT=900 STORPOWER_CASES=1000 LEAVE_OUT="$(VALGRIND_LEAVES_OUT)" \
+	WRAP="valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,indirect" \
+	tests/run unit
+
+coverage: deps
+	@$(SUB) B=build/coverage CFLAGS="-O0 -g --coverage" LDFLAGS=--coverage all unit-tests
+	@find build/coverage -name '*.gcda' -delete
+	@B=build/coverage LIMIT=900 STORPOWER_CASES=10000 tests/run
+	@gcovr --root . --filter daemon/ --print-summary build/coverage
+
+TIDY_SRC = $(sort $(shell find daemon -name '*.c'))
+tidy: deps
+	@$(SUB) tidy-all
+# through the environment, because the flags have quotes of their own
+tidy-all: export TIDY_FLAGS = $(filter-out -Werror,$(ALL_CFLAGS))
+tidy-all: $(BPF_SKELS)
+	@printf '%s\n' $(TIDY_SRC) | xargs -P $(shell nproc) -n 4 sh -c \
+	'eval "clang-tidy --quiet $$* -- $$TIDY_FLAGS" 2>$(B)/tidy.$$$$.err || { cat $(B)/tidy.$$$$.err; exit 1; }' tidy
+
+lint: deps
+	@$(SUB) $(B)/storpowerd.service
+	@B=$(B) tests/lint.sh
+
+.PHONY: deps check sanitize valgrind coverage tidy tidy-all lint

@@ -1,0 +1,46 @@
+# Fuzzing with libFuzzer: build/fuzz/fuzz-NAME, each with the rooms its subject may see, all built
+# with the sanitizers; `make fuzz-short` runs each for a moment on a corpus of the shipped files.
+
+FUZZ_SECONDS ?= 10
+FUZZ_SEES_limit := base
+FUZZ_SEES_claims := budget base
+FUZZ_SEES_journal := knob device model base
+FUZZ_SEES_config := base
+FUZZ_SEES_profile := model base
+FUZZ_SEES_policy := plan model base
+FUZZ_SEES_node := device model base
+FUZZ_EXTRA_config := daemon/config.o
+
+FUZZ_SEEDS_limit := $(wildcard tests/fuzz/seeds/limit/*)
+FUZZ_SEEDS_claims := $(wildcard tests/fuzz/seeds/claims/*)
+FUZZ_SEEDS_journal := $(wildcard tests/fuzz/seeds/journal/*)
+FUZZ_SEEDS_config := packaging/storpower.conf $(wildcard tests/fuzz/seeds/config/*)
+FUZZ_SEEDS_profile := $(wildcard policies/profiles/*.profile)
+FUZZ_SEEDS_policy := $(wildcard policies/*.policy)
+FUZZ_SEEDS_node := $(wildcard policies/nodes/*.node)
+
+FUZZ := $(B)/fuzz
+FUZZ_NAMES := $(patsubst tests/fuzz/fuzz-%.c,%,$(wildcard tests/fuzz/fuzz-*.c))
+FUZZ_SANITIZE := -fno-sanitize-recover=all -fsanitize=address,undefined
+
+# The rooms again, by this same Makefile, instrumented: what is out of date is for it to find out.
+FUZZ_PARTS := $(addprefix $(FUZZ)/,daemon/config.o $(patsubst %,lib%.a,base model plan budget device knob))
+
+$(FUZZ)/fuzz-%: tests/fuzz/fuzz-%.c tests/fuzz/fuzz.h fuzz-rooms
+	$(CLANG) $(ALL_CFLAGS) -Itests/fuzz $(FUZZ_SANITIZE) -fsanitize=fuzzer -o $@ $< \
+		$(addprefix $(FUZZ)/,$(FUZZ_EXTRA_$*)) \
+		-Wl,--start-group $(FUZZ_SEES_$*:%=$(FUZZ)/lib%.a) -Wl,--end-group $(LIBS)
+
+fuzz-rooms:
+	$(MAKE) B=$(FUZZ) CC=$(CLANG) SANITIZE="$(FUZZ_SANITIZE) -fsanitize=fuzzer-no-link" $(FUZZ_PARTS)
+
+# New inputs stay in build/; only what is worth keeping goes to tests/fuzz/seeds by hand.
+fuzz-run-%: $(FUZZ)/fuzz-%
+	@mkdir -p $(FUZZ)/corpus-$*
+	cp $(FUZZ_SEEDS_$*) $(FUZZ)/corpus-$*
+	$< -max_total_time=$(FUZZ_SECONDS) -timeout=5 -rss_limit_mb=1024 -print_final_stats=1 \
+		-artifact_prefix=$(FUZZ)/$*- -verbosity=0 $(FUZZ)/corpus-$*
+
+fuzz: $(FUZZ_NAMES:%=$(FUZZ)/fuzz-%)
+fuzz-short: $(FUZZ_NAMES:%=fuzz-run-%)
+.PHONY: fuzz fuzz-rooms fuzz-short

@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# What can be checked of the tree without building it: shell scripts, man pages, XML, the unit, the
+# layout of the C code, the layers. Prints only what is wrong, then one line a check.
+#
+# shellcheck disable=SC2317 # the functions are called by name, through check()
+set -uo pipefail
+shopt -s nullglob globstar
+cd "$(dirname "$0")/.." || exit 1
+failed=0
+
+check() { # NAME COMMAND...
+  local output
+  if output=$("${@:2}" 2>&1); then
+    echo "ok     $1"
+  else
+    printf '%s\nFAILED %s\n' "$output" "$1"
+    failed=1
+  fi
+}
+
+mapfile -t scripts < <(grep -lE --exclude-dir=build --exclude-dir=.git -r -m 1 '^#!/bin/(ba)?sh' .)
+man_pages=(man/*.[1-8])
+xml=(daemon/**/*.xml packaging/*.xml packaging/org.storpower1.conf)
+
+man_lint() {
+  local findings
+  findings=$(mandoc -T lint -W warning "${man_pages[@]}") || true
+  [[ -z $findings ]] || { echo "$findings"; return 1; }
+}
+
+# verify wants the programs where the unit looks for them; it is asked about the copy that make
+# install would put in place, and the program need not be there yet
+unit_verify() {
+  local findings
+  findings=$(systemd-analyze verify --man=no "${B:-build}/storpowerd.service" 2>&1 |
+             grep 'storpowerd\.service' | grep -v 'is not executable: No such file')
+  [[ -z $findings ]] || { echo "$findings"; return 1; }
+}
+
+no_strays() {
+  ! grep -nIrwE --include='*.[ch]' --include='*.sh' --include='*.mk' --include=Makefile \
+    --exclude=lint.sh --exclude-dir=build 'TODO|FIXME|XXX|HACK' .
+}
+
+check "shellcheck" shellcheck -x -P SCRIPTDIR -S warning "${scripts[@]}"
+check "man pages" man_lint
+check "xml" xmllint --noout --nonet "${xml[@]}"
+check "layers" tests/check-layers.sh
+check "nothing unfinished" no_strays
+check "systemd unit" unit_verify
+# other versions of clang-format lay out differently: this one is Debian 12's
+if clang-format --version | grep -q 'version 14\.'; then
+  check "clang-format" clang-format --dry-run -Werror {daemon,bpf,tests}/**/*.[ch]
+else
+  echo "skip   clang-format: the layout is defined by version 14, this is $(clang-format --version)"
+fi
+exit "$failed"
