@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "model/energy-fit.h"
+
+#include <math.h>
+
+#define ENERGY_ERROR_MAX 0.5
+
+/* Sums of a least-squares line e = io_j + pages * page_j, each point weighted 1/e^2, so that small
+ * IOs count as much as large ones. */
+typedef struct Fit {
+	unsigned n;
+	double w, wx, wxx, wy, wxy;
+} Fit;
+
+static void fit_add(Fit *f, double pages, double joules)
+{
+	double w = 1 / (joules * joules);
+
+	f->n++;
+	f->w += w;
+	f->wx += w * pages;
+	f->wxx += w * pages * pages;
+	f->wy += w * joules;
+	f->wxy += w * pages * joules;
+}
+
+/* An energy cannot be negative: the other then carries all. */
+static Energy fit_line(const Fit *f)
+{
+	double det = f->w * f->wxx - f->wx * f->wx;
+	Energy e = {};
+
+	if (det > 1e-9 * f->w * f->wxx) {
+		e.io_j = (f->wy * f->wxx - f->wxy * f->wx) / det;
+		e.page_j = (f->wxy * f->w - f->wy * f->wx) / det;
+	}
+	if (e.io_j <= 0)
+		e = (Energy){ .page_j = f->wxy / f->wxx };
+	if (e.page_j < 0)
+		e = (Energy){ .io_j = f->wy / f->w };
+	return e;
+}
+
+/* One size only cannot tell IO from page: a seek is all IO, a stream all pages, and flash counts an
+ * IO as one page more. */
+static Energy split_one(const Profile *p, Pattern t, double pages, double joules)
+{
+	if (p->kind == KIND_HDD)
+		return t == RANDOM_IO ? (Energy){ .io_j = joules }
+				      : (Energy){ .page_j = joules / pages };
+	return (Energy){ joules / (pages + 1), joules / (pages + 1) };
+}
+
+/* Saturation is where watts go to IO and least to waiting. */
+static bool is_saturated(const Profile *p, const Point *q)
+{
+	for (const Point *o = p->points; o < p->points + p->n_points; o++)
+		if (o->power_state == q->power_state && o->direction == q->direction &&
+		    o->pattern == q->pattern && o->chunk_kib == q->chunk_kib && o->depth > q->depth)
+			return false;
+	return q->power_state == 0;
+}
+
+static bool point_usable(const Profile *p, const Point *q, Direction d, Pattern t)
+{
+	return q->direction == d && q->pattern == t && q->iops > 0 && q->watts > p->idle_w &&
+	       is_saturated(p, q);
+}
+
+static bool fit_points(const Profile *p, Direction d, Pattern t, Energy *ret)
+{
+	Fit f = {};
+	double pages = 0, joules = 0;
+
+	for (const Point *q = p->points; q < p->points + p->n_points; q++) {
+		if (!point_usable(p, q, d, t))
+			continue;
+		pages = q->chunk_kib / 4.0;
+		joules = (q->watts - p->idle_w) / q->iops;
+		fit_add(&f, pages, joules);
+	}
+	if (f.n == 0)
+		return false;
+	*ret = f.n == 1 ? split_one(p, t, pages, joules) : fit_line(&f);
+	return true;
+}
+
+/* Own points, else the other pattern's, else the other direction's. */
+static Energy fit_or_stand_in(const Profile *p, Direction d, Pattern t)
+{
+	Energy e = {};
+
+	if (!fit_points(p, d, t, &e) && !fit_points(p, d, !t, &e) && !fit_points(p, !d, t, &e))
+		fit_points(p, !d, !t, &e);
+	return e;
+}
+
+/* The watts of a saturated point may be missed either way. Any other point costs more joules an IO
+ * than the fit says, because waiting costs too: a paced device's cap must hold there as well. */
+static double worst_miss(const Profile *p)
+{
+	double worst = 0;
+
+	for (const Point *q = p->points; q < p->points + p->n_points; q++) {
+		const Energy *e = &p->energy[q->direction][q->pattern];
+		double watts = p->idle_w + q->iops * (e->io_j + q->chunk_kib / 4.0 * e->page_j);
+
+		if (q->power_state == 0)
+			worst = MAX(worst, q->watts / watts - 1);
+		if (is_saturated(p, q))
+			worst = MAX(worst, watts / q->watts - 1);
+	}
+	return worst;
+}
+
+void energy_fit(Profile *p)
+{
+	for (Direction d = 0; d < _DIRECTION_MAX; d++)
+		for (Pattern t = 0; t < _PATTERN_MAX; t++) {
+			Energy *e = &p->energy[d][t], fitted;
+
+			if (!isnan(e->io_j) && !isnan(e->page_j))
+				continue;
+			fitted = fit_or_stand_in(p, d, t);
+			e->io_j = isnan(e->io_j) ? fitted.io_j : e->io_j;
+			e->page_j = isnan(e->page_j) ? fitted.page_j : e->page_j;
+		}
+	if (isnan(p->energy_error))
+		p->energy_error = CLAMP(worst_miss(p), p->error, ENERGY_ERROR_MAX);
+}

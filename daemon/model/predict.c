@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "model/predict.h"
+
+#include <math.h>
+
+#include "model/predict-state.h"
+
+/* What the device sees of a mix once the setting has shaped it. */
+typedef struct Shaped {
+	double share[_DIRECTION_MAX]; /* of the device's IOs */
+	double kib[_DIRECTION_MAX];
+	double random_share;
+	double depth;
+} Shaped;
+
+static double sane(double v, double lo, double hi, double otherwise)
+{
+	return isfinite(v) ? CLAMP(v, lo, hi) : otherwise;
+}
+
+/* The kernel splits an IO larger than the chunk (max_sectors_kb), and its parts are outstanding
+ * together: shares and depth are those of the parts. */
+static Shaped shape(const Mix *mix, unsigned depth, unsigned chunk_kib)
+{
+	double read_share = sane(mix->read_share, 0, 1, 0.5), parts = 0;
+	Shaped s = {
+		.share = { [READ_IO] = read_share, [WRITE_IO] = 1 - read_share },
+		.kib = { [READ_IO] = sane(mix->read_kib, 0.5, 65536, 4),
+			 [WRITE_IO] = sane(mix->write_kib, 0.5, 65536, 4) },
+		.random_share = sane(mix->random_share, 0, 1, 1),
+		.depth = sane(mix->depth, 1, 65536, 65536),
+	};
+
+	for (Direction d = 0; d < _DIRECTION_MAX; d++) {
+		if (chunk_kib > 0 && s.kib[d] > chunk_kib) {
+			s.share[d] *= s.kib[d] / chunk_kib;
+			s.kib[d] = chunk_kib;
+		}
+		parts += s.share[d];
+	}
+	for (Direction d = 0; d < _DIRECTION_MAX; d++)
+		s.share[d] /= parts;
+	s.depth *= parts;
+	if (depth > 0)
+		s.depth = MIN(s.depth, depth);
+	return s;
+}
+
+static double shaped_share(const Shaped *s, Direction d, Pattern t)
+{
+	return s->share[d] * (t == RANDOM_IO ? s->random_share : 1 - s->random_share);
+}
+
+static double shaped_kib(const Shaped *s)
+{
+	return s->share[READ_IO] * s->kib[READ_IO] + s->share[WRITE_IO] * s->kib[WRITE_IO];
+}
+
+double pacing_page_joules(const Profile *p, Direction d)
+{
+	return MAX(p->energy[d][RANDOM_IO].page_j, p->energy[d][SEQUENTIAL_IO].page_j);
+}
+
+static double shaped_price(const Profile *p, const Shaped *s)
+{
+	double j = 0;
+
+	for (Direction d = 0; d < _DIRECTION_MAX; d++)
+		for (Pattern t = 0; t < _PATTERN_MAX; t++)
+			j += shaped_share(s, d, t) *
+			     (p->energy[d][t].io_j + s->kib[d] / 4 * pacing_page_joules(p, d));
+	return j;
+}
+
+static double shaped_joules(const Profile *p, const Shaped *s)
+{
+	double j = 0;
+
+	for (Direction d = 0; d < _DIRECTION_MAX; d++)
+		for (Pattern t = 0; t < _PATTERN_MAX; t++)
+			j += shaped_share(s, d, t) *
+			     (p->energy[d][t].io_j + s->kib[d] / 4 * p->energy[d][t].page_j);
+	return j;
+}
+
+double mix_mean_kib(const Mix *mix)
+{
+	Shaped s = shape(mix, 0, 0);
+
+	return shaped_kib(&s);
+}
+
+double mix_io_joules(const Profile *p, const Mix *mix)
+{
+	Shaped s = shape(mix, 0, 0);
+
+	return shaped_joules(p, &s);
+}
+
+double mix_price_joules(const Profile *p, const Mix *mix)
+{
+	Shaped s = shape(mix, 0, 0);
+
+	return shaped_price(p, &s);
+}
+
+/* A state or limit below what the IO would draw takes dynamic watts away; throughput falls with
+ * their share f as f^1.3 for random writes (the inverse of watts ~ throughput^0.77, which the three
+ * ratios printed in the HotStorage 2024 study give), as f for sequential writes and f^0.77 for
+ * reads: the study found that capping hurts random writes most. */
+static void cap_cell(Cell *c, double idle_w, double ceiling_w, Direction d, Pattern t)
+{
+	double write_loss = t == RANDOM_IO ? 1.3 : 1, loss = d == READ_IO ? 0.77 : write_loss;
+	double left_w = MAX(ceiling_w - idle_w, 0), f;
+
+	if (c->dynamic_w <= left_w)
+		return;
+	/* even at its idle watts a device serves some IO */
+	f = MAX(left_w / c->dynamic_w, 0.02);
+	c->dynamic_w = left_w;
+	c->mb_s *= pow(f, loss);
+	if (d == WRITE_IO && t == RANDOM_IO)
+		c->p99_us /= pow(f, loss);
+	c->error *= 1.5;
+	c->estimated = true;
+}
+
+/* A sum over the pure parts of a mix, each weighted by the time that the device spends on it. */
+typedef struct Parts {
+	double seconds;               /* for one mean IO */
+	double watts, error, squares; /* weighted by seconds, seconds, seconds^2 */
+	double p99_us;
+	bool estimated;
+} Parts;
+
+static void add_part(Parts *sum, const StateModel *m, const Shaped *s, Direction d, Pattern t,
+		     double ceiling_w)
+{
+	double share = shaped_share(s, d, t), seconds;
+	Cell c;
+
+	if (share <= 0)
+		return;
+	surface_at(&m->surface[d][t], s->depth, s->kib[d], &c);
+	cap_cell(&c, m->profile->idle_w, ceiling_w, d, t);
+	seconds = share * s->kib[d] * 1024 / (MAX(c.mb_s, 1e-6) * 1e6);
+	sum->seconds += seconds;
+	sum->watts += seconds * (m->profile->idle_w + c.dynamic_w);
+	sum->error += seconds * c.error;
+	sum->squares += seconds * seconds;
+	sum->p99_us = MAX(sum->p99_us, c.p99_us);
+	sum->estimated |= c.estimated;
+}
+
+/* Nibler and Ropars found mixes up to 27 % off the weighted mean of the pure runs: so much at an
+ * even mix, nothing at a pure one. */
+static double mixing_error(const Parts *sum)
+{
+	return MIN(0.54 * (1 - sum->squares / (sum->seconds * sum->seconds)), 0.27);
+}
+
+/* Pacing hands out pace_w joules a second; the device then works a part of the time. */
+static void pace(const Profile *p, const Shaped *s, double pace_w, Prediction *ret)
+{
+	double joules = shaped_price(p, s);
+	double part = joules > 0 ? MIN(pace_w / joules / ret->iops, 1.0) : 1;
+
+	ret->iops *= part;
+	ret->mb_s *= part;
+	ret->watts = MIN(p->idle_w + (ret->watts - p->idle_w) * part, paced_cap_watts(p, pace_w));
+	ret->error = MAX(ret->error, p->energy_error);
+}
+
+static void predict_asleep(const Profile *p, const ConditionPower *c, Prediction *ret)
+{
+	*ret = (Prediction){
+		.watts = c->watts,
+		.p99_us = c->recovery_s * 1e6,
+		.error = c->estimated ? 2 * p->error : p->error,
+		.estimated = c->estimated,
+	};
+}
+
+void predict_in(const StateModel *m, const Mix *mix, const Setting *s, Prediction *ret)
+{
+	const Profile *p = m->profile;
+	const ConditionPower *c = &p->conditions[s->condition];
+	Shaped shaped = shape(mix, s->depth, s->chunk_kib);
+	double ceiling_w = s->limit_w > 0 ? MIN(m->ceiling_w, s->limit_w) : m->ceiling_w;
+	Parts sum = {};
+
+	if (condition_sleeps(s->condition) && c->present) {
+		predict_asleep(p, c, ret);
+		return;
+	}
+	if (m->surface[READ_IO][RANDOM_IO].n_depths == 0) {
+		*ret = (Prediction){ .watts = p->rated_w, .error = 1, .estimated = true };
+		return;
+	}
+	for (Direction d = 0; d < _DIRECTION_MAX; d++)
+		for (Pattern t = 0; t < _PATTERN_MAX; t++)
+			add_part(&sum, m, &shaped, d, t, ceiling_w);
+
+	*ret = (Prediction){
+		.watts = MIN(sum.watts / sum.seconds, p->rated_w),
+		.mb_s = shaped_kib(&shaped) * 1024 / sum.seconds / 1e6,
+		.iops = 1 / sum.seconds,
+		.error = sum.error / sum.seconds + mixing_error(&sum),
+		.estimated = sum.estimated || p->estimated,
+	};
+	if (s->pace_w > 0)
+		pace(p, &shaped, s->pace_w, ret);
+	/* Little: no latency is shorter than the time the others in the queue take */
+	ret->p99_us = MAX(sum.p99_us, 1e6 * shaped.depth / ret->iops) + m->exit_us;
+	if (s->condition != CONDITION_ACTIVE && c->present)
+		ret->p99_us += c->recovery_s * 1e6;
+}
+
+void predict_bounded(Prediction *p, double most_mb_s)
+{
+	if (p->mb_s <= most_mb_s)
+		return;
+	p->iops *= most_mb_s / p->mb_s;
+	p->mb_s = most_mb_s;
+}
+
+void predict(const Profile *p, const Mix *mix, const Setting *s, Prediction *ret)
+{
+	Setting whole = *s;
+	Prediction unshaped;
+	StateModel m;
+
+	state_model_build(&m, p, s->power_state);
+	predict_in(&m, mix, s, ret);
+	if (s->depth == 0 && s->chunk_kib == 0)
+		return;
+	whole.depth = whole.chunk_kib = 0;
+	predict_in(&m, mix, &whole, &unshaped);
+	predict_bounded(ret, unshaped.mb_s);
+}
+
+/* Awake and without IO. */
+static double resting_watts(const Profile *p, const Setting *s)
+{
+	const ConditionPower *c = &p->conditions[s->condition];
+	double w = s->condition != CONDITION_ACTIVE && c->present ? c->watts : p->idle_w;
+
+	if (s->link == LINK_MEDIUM_DIPM)
+		w -= p->link_saving_w;
+	return MAX(w, 0);
+}
+
+void predict_demand(const Profile *p, const Mix *mix, const Setting *s, double demand_mb_s,
+		    Prediction *ret)
+{
+	double rest = resting_watts(p, s), part;
+
+	predict(p, mix, s, ret);
+	if (ret->mb_s <= 0)
+		return;
+	part = demand_mb_s > 0 ? MIN(demand_mb_s / ret->mb_s, 1.0) : 0;
+	ret->watts = rest + (ret->watts - rest) * part;
+	ret->mb_s *= part;
+	ret->iops *= part;
+}

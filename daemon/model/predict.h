@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What a setting costs and gives under a workload. Pure. */
+
+#include "model/profile.h"
+
+/* The shape of a device's IO. */
+typedef struct Mix {
+	double read_share;   /* of IOs, 0..1 */
+	double random_share; /* of IOs, 0..1 */
+	double read_kib;     /* mean size of a read; meaningless when read_share is 0 */
+	double write_kib;
+	double depth; /* IOs the workload would keep outstanding if not held back */
+} Mix;
+
+/* What to assume of a device nobody has seen working: 70:30 random 16 KiB at depth 32. */
+#define MIX_UNKNOWN                                                                                \
+	((Mix){ .read_share = 0.7,                                                                 \
+		.random_share = 1,                                                                 \
+		.read_kib = 16,                                                                    \
+		.write_kib = 16,                                                                   \
+		.depth = 32 })
+
+typedef struct Prediction {
+	double watts; /* expected draw when the workload saturates the setting */
+	double mb_s;  /* 10^6 bytes a second */
+	double iops;
+	double p99_us;
+	double error; /* relative error of the watts */
+	bool estimated;
+} Prediction;
+
+/* Expected power and throughput of a saturating workload of this mix. Mixes are the time-weighted
+ * mean of their pure parts, with the error widened for mixing: a mix cannot be interpolated from
+ * pure runs (27 % and 19 % off at 256 KiB in Nibler and Ropars). */
+void predict(const Profile *p, const Mix *mix, const Setting *s, Prediction *ret);
+
+/* The same while the workload asks for only demand_mb_s: watts between idle and saturated. */
+void predict_demand(const Profile *p, const Mix *mix, const Setting *s, double demand_mb_s,
+		    Prediction *ret);
+
+/* The most that the device can draw in this setting, whatever the workload does: the least of what
+ * each mechanism allows, errors added, never above the rated power. With SETTING_AS_FOUND: the
+ * rated power. This is what a budget is spent on. */
+double cap_watts(const Profile *p, const Setting *s);
+
+/* Joules above idle of one mean IO of the mix, and of a byte of it. */
+double mix_io_joules(const Profile *p, const Mix *mix);
+/* What pacing charges for the same: io.cost has one price of a page per direction, and it is the
+ * dearer pattern's, so that no mix is sold below its energy (block/blk-iocost.c, calc_lcoefs()). */
+double mix_price_joules(const Profile *p, const Mix *mix);
+double pacing_page_joules(const Profile *p, Direction d);
+double mix_mean_kib(const Mix *mix);

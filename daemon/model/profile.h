@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* A device family's measured powers and speeds, as read from policies/profiles. */
+
+#include "base/cleanup.h"
+#include "model/setting.h"
+
+#define PROFILE_STATES_MAX 32 /* NVMe base specification: 32 power state descriptors */
+
+typedef enum DeviceKind { KIND_NVME, KIND_SATA_SSD, KIND_HDD, _KIND_MAX } DeviceKind;
+typedef enum Direction { READ_IO, WRITE_IO, _DIRECTION_MAX } Direction;
+typedef enum Pattern { RANDOM_IO, SEQUENTIAL_IO, _PATTERN_MAX } Pattern;
+
+typedef struct PowerState {
+	bool present;
+	bool operational; /* false: any IO leaves it */
+	bool estimated;
+	double max_w;
+	uint32_t entry_us, exit_us;
+} PowerState;
+
+typedef struct ConditionPower {
+	bool present;
+	bool estimated;
+	double watts;
+	double enter_s;    /* from the command until the watts are saved */
+	double recovery_s; /* from an IO's arrival until it is served */
+	double wake_w;     /* drawn while recovering (spin-up) */
+	double wake_s;     /* for so long */
+} ConditionPower;
+
+/* One measured (or estimated) operating point. */
+typedef struct Point {
+	int power_state; /* 0 where the device has one only */
+	unsigned depth;
+	unsigned chunk_kib;
+	Direction direction;
+	Pattern pattern;
+	double watts, mb_s, iops, p99_us;
+	double error; /* fraction: 0.05 is +-5 % of the watts */
+	bool estimated;
+} Point;
+
+/* Energy above idle, the currency of pacing: an IO of n 4-KiB pages costs io_j + n * page_j. */
+typedef struct Energy {
+	double io_j, page_j;
+} Energy;
+
+typedef struct Profile {
+	char *name;    /* file name without .profile */
+	char *path;    /* where it was read; NULL for a generic one */
+	char **models; /* globs over the model string */
+	DeviceKind kind;
+	double rated_w; /* maximum operating power: 100 % of this device */
+	double idle_w;  /* awake, no IO */
+	double error;   /* default relative error of the watts */
+	bool estimated; /* generic: derived from a descriptor, not measured */
+	PowerState states[PROFILE_STATES_MAX];
+	unsigned n_states;
+	ConditionPower conditions[_CONDITION_MAX];
+	double link_saving_w; /* saved at idle by LINK_MEDIUM_DIPM */
+	Point *points;
+	size_t n_points;
+	Energy energy[_DIRECTION_MAX][_PATTERN_MAX];
+	double energy_error;       /* relative, of the energies */
+	double rated_cycles_start; /* spin-down rating; 0 unknown */
+} Profile;
+
+const char *kind_name(DeviceKind k); /* "nvme", "sata-ssd", "hdd" */
+int kind_from_name(const char *name);
+
+/* Reads and checks one profile file. Every complaint is logged with file:line; -EINVAL when the
+ * profile cannot be used. Energies not given are fitted from the points. */
+int profile_read(const char *path, Profile **ret);
+Profile *profile_free(Profile *p); /* returns NULL */
+DEFINE_CLEANUP(Profile *, profile_free);
+
+/* What a device says of itself, for a profile of a drive nobody has measured. */
+typedef struct Descriptor {
+	DeviceKind kind;
+	const char *model;
+	PowerState states[PROFILE_STATES_MAX]; /* from NVMe Identify; n_states 0 for others */
+	unsigned n_states;
+} Descriptor;
+
+/* A profile from descriptors alone, by the rules stated in profile-generic.c; all estimated, with
+ * the wider error. Never fails but for -ENOMEM. */
+int profile_generic(const Descriptor *d, Profile **ret);
+
+/* All profiles of a list of directories, user's own first. */
+typedef struct ProfileStore {
+	Profile **profiles;
+	size_t n;
+} ProfileStore;
+
+/* Unusable files are logged and left out; the others still load. */
+int profile_store_read(const char *const *directories, ProfileStore **ret);
+ProfileStore *profile_store_free(ProfileStore *s);
+DEFINE_CLEANUP(ProfileStore *, profile_store_free);
+const Profile *profile_store_match(const ProfileStore *s, const char *model);
+const Profile *profile_store_get(const ProfileStore *s, const char *name);

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "model/setting.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/text.h"
+
+static const char *const condition_names[_CONDITION_MAX] = {
+	[CONDITION_ACTIVE] = "active",       [CONDITION_IDLE_A] = "idle_a",
+	[CONDITION_IDLE_B] = "idle_b",       [CONDITION_IDLE_C] = "idle_c",
+	[CONDITION_STANDBY_Y] = "standby_y", [CONDITION_STANDBY_Z] = "standby_z",
+};
+
+static const struct {
+	Mechanism mechanism;
+	const char *name;
+	Exactness exactness;
+} mechanisms[] = {
+	{ MECHANISM_POWER_STATE, "power-state", EXACT },
+	{ MECHANISM_POWER_LIMIT, "power-limit", EXACT },
+	/* any IO wakes the disk */
+	{ MECHANISM_CONDITION, "condition", ADVISORY },
+	{ MECHANISM_LINK, "link", ADVISORY },
+	{ MECHANISM_DEPTH, "depth", EXACT },
+	{ MECHANISM_CHUNK, "chunk", EXACT },
+	{ MECHANISM_PACING, "pacing", MEAN },
+};
+
+const char *condition_name(Condition c)
+{
+	return (unsigned)c < _CONDITION_MAX ? condition_names[c] : "unknown";
+}
+
+int condition_from_name(const char *name)
+{
+	for (int c = 0; c < _CONDITION_MAX; c++)
+		if (streq(name, condition_names[c]))
+			return c;
+	return -EINVAL;
+}
+
+const char *mechanism_name(Mechanism m)
+{
+	for (size_t i = 0; i < ELEMENTSOF(mechanisms); i++)
+		if (mechanisms[i].mechanism == m)
+			return mechanisms[i].name;
+	return "unknown";
+}
+
+int mechanism_from_name(const char *name)
+{
+	for (size_t i = 0; i < ELEMENTSOF(mechanisms); i++)
+		if (streq(name, mechanisms[i].name))
+			return mechanisms[i].mechanism;
+	return -EINVAL;
+}
+
+int mechanisms_from_list(const char *list, unsigned *ret_mechanisms)
+{
+	_cleanup_(strv_freep) char **names = strv_split(list);
+	unsigned set = 0;
+
+	if (!names)
+		return -ENOMEM;
+	for (char **n = names; *n; n++) {
+		int m = mechanism_from_name(*n);
+
+		if (m < 0)
+			return m;
+		set |= (unsigned)m;
+	}
+	*ret_mechanisms = set;
+	return 0;
+}
+
+const char *exactness_name(Exactness e)
+{
+	static const char *const names[] = { "exact", "mean", "advisory" };
+
+	return (unsigned)e < ELEMENTSOF(names) ? names[e] : "unknown";
+}
+
+unsigned setting_mechanisms(const Setting *s)
+{
+	unsigned set = 0;
+
+	if (s->power_state >= 0)
+		set |= MECHANISM_POWER_STATE;
+	if (s->limit_w > 0)
+		set |= MECHANISM_POWER_LIMIT;
+	if (s->condition != CONDITION_ACTIVE)
+		set |= MECHANISM_CONDITION;
+	if (s->link != LINK_AS_FOUND)
+		set |= MECHANISM_LINK;
+	if (s->depth > 0)
+		set |= MECHANISM_DEPTH;
+	if (s->chunk_kib > 0)
+		set |= MECHANISM_CHUNK;
+	if (s->pace_w > 0)
+		set |= MECHANISM_PACING;
+	return set;
+}
+
+void setting_take(Setting *to, const Setting *from, Mechanism m)
+{
+	switch (m) {
+	case MECHANISM_POWER_STATE: to->power_state = from->power_state; break;
+	case MECHANISM_POWER_LIMIT: to->limit_w = from->limit_w; break;
+	case MECHANISM_CONDITION: to->condition = from->condition; break;
+	case MECHANISM_LINK: to->link = from->link; break;
+	case MECHANISM_DEPTH: to->depth = from->depth; break;
+	case MECHANISM_CHUNK: to->chunk_kib = from->chunk_kib; break;
+	case MECHANISM_PACING: to->pace_w = from->pace_w; break;
+	case MECHANISM_ALL: *to = *from; break;
+	}
+}
+
+bool setting_equal(const Setting *a, const Setting *b)
+{
+	return a->power_state == b->power_state && a->limit_w == b->limit_w &&
+	       a->condition == b->condition && a->link == b->link && a->depth == b->depth &&
+	       a->chunk_kib == b->chunk_kib && a->pace_w == b->pace_w;
+}
+
+Exactness setting_exactness(const Setting *s)
+{
+	unsigned used = setting_mechanisms(s);
+	Exactness worst = EXACT;
+
+	for (size_t i = 0; i < ELEMENTSOF(mechanisms); i++)
+		if (used & mechanisms[i].mechanism)
+			worst = MAX(worst, mechanisms[i].exactness);
+	return worst;
+}
+
+static _printf_(4, 5) void append(char *buf, size_t size, size_t *at, const char *format, ...)
+{
+	va_list ap;
+	int n;
+
+	if (*at && *at < size)
+		*at += (size_t)snprintf(buf + *at, size - *at, ", ");
+	if (*at >= size)
+		return;
+	va_start(ap, format);
+	n = vsnprintf(buf + *at, size - *at, format, ap);
+	va_end(ap);
+	*at += n > 0 ? (size_t)n : 0;
+}
+
+char *setting_text(char *buf, size_t size, const Setting *s)
+{
+	char watts[32];
+	size_t at = 0;
+
+	if (s->power_state >= 0)
+		append(buf, size, &at, "power state %d", s->power_state);
+	if (s->limit_w > 0)
+		append(buf, size, &at, "limited to %s",
+		       format_watts(watts, sizeof(watts), s->limit_w));
+	if (s->condition != CONDITION_ACTIVE)
+		append(buf, size, &at, "%s", condition_name(s->condition));
+	if (s->link != LINK_AS_FOUND)
+		append(buf, size, &at, "link power saving");
+	if (s->depth > 0)
+		append(buf, size, &at, "depth %u", s->depth);
+	if (s->chunk_kib > 0)
+		append(buf, size, &at, "chunk %u KiB", s->chunk_kib);
+	if (s->pace_w > 0)
+		append(buf, size, &at, "paced to %s",
+		       format_watts(watts, sizeof(watts), s->pace_w));
+	if (at == 0)
+		append(buf, size, &at, "as found");
+	return buf;
+}
