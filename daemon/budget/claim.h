@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Claims: every wish to limit power. Pure: no clock of its own, no files; `now_us` is boot time. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+
+/* Least to most urgent; ties on the limit go to the most urgent. */
+typedef enum ClaimClass {
+	CLASS_SCHEDULE,
+	CLASS_SIGNAL,
+	CLASS_OPERATOR,
+	CLASS_EMERGENCY,
+	_CLASS_MAX,
+} ClaimClass;
+
+typedef enum ClaimScope { SCOPE_NODE, SCOPE_GROUP, SCOPE_DEVICE } ClaimScope;
+
+typedef struct Claim {
+	uint64_t cookie; /* never 0, never used twice */
+	ClaimClass class;
+	ClaimScope scope;
+	char *target; /* group or device name; NULL for SCOPE_NODE */
+	double limit; /* W, or percent of the scope's rated power */
+	LimitUnit unit;
+	char *source; /* who asked: "storpowerctl (root)", "demand-response" */
+	char *reason; /* why, as given; "" when not */
+	char *owner;  /* unique bus name; NULL: a standing claim */
+	uint64_t created_us;
+	uint64_t start_us;  /* 0: at once */
+	uint64_t expiry_us; /* USEC_NEVER: until released */
+} Claim;
+
+typedef struct Claims Claims;
+
+Claims *claims_new(void);
+Claims *claims_free(Claims *c);
+DEFINE_CLEANUP(Claims *, claims_free);
+
+/* Copies the claim, gives it a cookie. -EINVAL (NaN, negative, over 100 %, expiry not after start,
+ * group/device without a target), -E2BIG over 4096 claims. */
+int claims_add(Claims *c, const Claim *claim, uint64_t *ret_cookie);
+/* -ENOENT. */
+int claims_release(Claims *c, uint64_t cookie);
+/* Ends all owner-bound claims of a bus name; the number ended. */
+size_t claims_drop_owner(Claims *c, const char *owner);
+/* Ends what has expired; the number ended. */
+size_t claims_expire(Claims *c, uint64_t now_us);
+/* When the next claim starts or expires; USEC_NEVER for never. */
+uint64_t claims_next_event(const Claims *c, uint64_t now_us);
+
+/* Stable order of creation. The pointer is valid until the next change. */
+const Claim *claims_get(const Claims *c, size_t index); /* NULL at the end */
+const Claim *claims_find(const Claims *c, uint64_t cookie);
+bool claim_active(const Claim *claim, uint64_t now_us);
+
+/* The lowest active limit on a scope in watts, percent being of rated_w; INFINITY and *ret_claim
+ * NULL where nothing limits it. Ties: the most urgent class, then the oldest. */
+double claims_effective(const Claims *c, ClaimScope scope, const char *target, double rated_w,
+			uint64_t now_us, const Claim **ret_claim);
+
+/* The standing claims as text, and back. Boot time does not survive a reboot, so each lease is
+ * written with the boot's id, its boot-time expiry and its wall-clock expiry: within one boot only
+ * the first counts (clock jumps do nothing), after a reboot the second does, and never prolongs a
+ * lease beyond what remained of it when it was saved. Save after every claims_add(), owner-bound
+ * ones too: the text holds the next cookie. */
+typedef struct ClaimsClock {
+	const char *boot_id;
+	uint64_t boottime_us, realtime_us;
+} ClaimsClock;
+int claims_save(const Claims *c, const ClaimsClock *clock, char **ret_text);
+/* Adds to `c`, with their old cookies; a line that cannot be understood is logged with its number
+ * and left out, as is (at info) a lease that has run out. Later cookies are above any ever saved.
+ * -EBADMSG, logged, when the first line is not this version's: nothing is added. */
+int claims_load(Claims *c, const char *path, const char *text, const ClaimsClock *clock);
+
+const char *claim_class_name(ClaimClass k); /* "schedule", "signal", "operator", "emergency" */
+int claim_class_from_name(const char *name);
+const char *claim_scope_name(ClaimScope s); /* "node", "group", "device" */
+int claim_scope_from_name(const char *name);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "budget/claim.h"
+
+/* Far above what a daemon hands out in its life, and a whole number in every JSON reader. */
+#define COOKIE_MAX (1ULL << 53)
+#define CLAIMS_MAX 4096
+
+struct Claims {
+	Claim *claims; /* by cookie, which is the order of creation */
+	size_t n;
+	uint64_t next_cookie;
+};
+
+/* claims_add() with the cookie given: -EEXIST when it is taken. */
+int claims_insert(Claims *c, const Claim *claim, uint64_t cookie);
+void claim_clear(Claim *claim);
