@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+
+#include "plan/plan.h"
+
+/* Less than this is rounding, however small the policy's hysteresis. */
+#define LEAST_GAIN 1e-6
+
+static bool same_demand(const Plan *a, const Plan *b)
+{
+	for (size_t i = 0; i < a->n_devices; i++)
+		if (a->devices[i].full_mb_s != b->devices[i].full_mb_s)
+			return false;
+	return true;
+}
+
+bool plan_worth_changing(const Plan *held, const Plan *next, const Policy *policy)
+{
+	double least = 1 + MAX(policy->hysteresis, LEAST_GAIN);
+	double held_value = 0, next_value = 0;
+
+	if (held->n_devices != next->n_devices || held->budget_w != next->budget_w)
+		return true;
+	if (held->cap_w > next->budget_w)
+		return next->cap_w <= next->budget_w || next->cap_w * least < held->cap_w;
+	if (same_demand(held, next))
+		return next->value > held->value * least;
+	for (size_t i = 0; i < next->n_devices; i++) {
+		held_value += next->devices[i].weight * next->devices[i].current_mb_s;
+		next_value += next->devices[i].weight * next->devices[i].mb_s;
+	}
+	return next_value > held_value * least;
+}

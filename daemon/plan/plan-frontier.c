@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include "plan/plan-work.h"
+
+static bool same_offer(const Offer *a, const Offer *b)
+{
+	return a->mechanisms == b->mechanisms && a->power_states == b->power_states &&
+	       a->conditions == b->conditions && a->depth_one == b->depth_one &&
+	       a->depth_min == b->depth_min && a->depth_max == b->depth_max &&
+	       a->chunk_min_kib == b->chunk_min_kib && a->chunk_max_kib == b->chunk_max_kib &&
+	       a->pace_min_w == b->pace_min_w && a->limit_min_w == b->limit_min_w &&
+	       a->limit_max_w == b->limit_max_w;
+}
+
+static bool same_mix(const Mix *a, const Mix *b)
+{
+	return a->read_share == b->read_share && a->random_share == b->random_share &&
+	       a->read_kib == b->read_kib && a->write_kib == b->write_kib && a->depth == b->depth;
+}
+
+static bool fits(const Frontier *f, const PlanDevice *d, unsigned forbidden, Condition deepest)
+{
+	return f->profile == d->profile && f->forbidden == forbidden && f->deepest == deepest &&
+	       same_mix(&f->mix, &d->mix) && same_offer(&f->offer, &d->offer);
+}
+
+/* FNV-1a over words */
+static uint64_t mixed_in(uint64_t hash, uint64_t word)
+{
+	return (hash ^ word) * 0x100000001b3ULL ^ hash >> 29;
+}
+
+static uint64_t hash_of(const Profile *profile, const Mix *mix, const Offer *offer,
+			unsigned forbidden, Condition deepest)
+{
+	uint64_t words[sizeof(Mix) / sizeof(uint64_t)];
+	uint64_t h = mixed_in(0xcbf29ce484222325ULL, (uintptr_t)profile);
+
+	memcpy(words, mix, sizeof(words));
+	for (size_t i = 0; i < ELEMENTSOF(words); i++)
+		h = mixed_in(h, words[i]);
+	h = mixed_in(h, (uint64_t)offer->mechanisms << 32 | offer->power_states);
+	h = mixed_in(h, (uint64_t)forbidden << 32 | (unsigned)deepest);
+	return h ^ h >> 32;
+}
+
+/* The slot where it is, or belongs. */
+static size_t slot_for(const FrontierStore *s, const PlanDevice *d, unsigned forbidden,
+		       Condition deepest)
+{
+	size_t i = hash_of(d->profile, &d->mix, &d->offer, forbidden, deepest);
+
+	for (i &= s->n_slots - 1; s->slots[i]; i = (i + 1) & (s->n_slots - 1))
+		if (fits(s->slots[i], d, forbidden, deepest))
+			break;
+	return i;
+}
+
+static int grow(FrontierStore *s)
+{
+	FrontierStore bigger = { .n = s->n, .n_slots = s->n_slots ? 2 * s->n_slots : 16 };
+
+	bigger.slots = calloc(bigger.n_slots, sizeof(*bigger.slots));
+	if (!bigger.slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->n_slots; i++) {
+		const Frontier *f = s->slots[i];
+		size_t k;
+
+		if (!f)
+			continue;
+		k = hash_of(f->profile, &f->mix, &f->offer, f->forbidden, f->deepest);
+		for (k &= bigger.n_slots - 1; bigger.slots[k];)
+			k = (k + 1) & (bigger.n_slots - 1);
+		bigger.slots[k] = s->slots[i];
+	}
+	free(s->slots);
+	*s = bigger;
+	return 0;
+}
+
+static Frontier *frontier_new(const PlanDevice *d, unsigned forbidden, Condition deepest)
+{
+	Candidate candidates[FRONTIER_MAX];
+	Frontier *f;
+	size_t n;
+
+	frontier_build(d->profile, &d->mix, &d->offer, forbidden, deepest, candidates, &n);
+	f = malloc(sizeof(*f) + n * sizeof(*candidates));
+	if (!f)
+		return NULL;
+	*f = (Frontier){ d->profile, d->mix, d->offer, forbidden, deepest, n };
+	memcpy(f->candidates, candidates, n * sizeof(*candidates));
+	return f;
+}
+
+const Frontier *frontier_get(FrontierStore *s, const PlanDevice *d, unsigned forbidden,
+			     Condition deepest)
+{
+	size_t i;
+
+	if (2 * s->n >= s->n_slots && grow(s) < 0)
+		return NULL;
+	i = slot_for(s, d, forbidden, deepest);
+	if (!s->slots[i]) {
+		s->slots[i] = frontier_new(d, forbidden, deepest);
+		s->n += s->slots[i] != NULL;
+	}
+	return s->slots[i];
+}
+
+void frontier_store_done(FrontierStore *s)
+{
+	for (size_t i = 0; i < s->n_slots; i++)
+		free(s->slots[i]);
+	free(s->slots);
+}

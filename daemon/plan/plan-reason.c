@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "plan/plan-work.h"
+
+/* Does the device draw all that its own limit leaves it? Then the limit, not its share, holds it.
+ */
+static bool at_own_limit(const Work *w, size_t i, const PlannedDevice *d)
+{
+	const Frontier *f = w->frontier[i];
+	double bias = bias_of(&w->in->devices[i]), limit = w->in->devices[i].limit_w, most = 0;
+
+	if (!(limit < w->free_w[i]))
+		return false;
+	for (size_t k = 0; k < f->n && f->candidates[k].cap_w * bias <= limit; k++)
+		most = MIN(f->candidates[k].cap_hi_w * bias, limit);
+	return d->cap_w >= most * (1 - 1e-9);
+}
+
+PlanReason plan_reason(const Work *w, size_t i, const PlannedDevice *d, bool short_of_watts)
+{
+	const PlanDevice *in = &w->in->devices[i];
+
+	if (in->held)
+		return PLAN_HELD;
+	if (w->terms[i].protect)
+		return PLAN_PROTECTED;
+	if (condition_is_sleep(d->setting.condition))
+		return PLAN_ASLEEP;
+	if (!w->frontier[i])
+		return PLAN_UNLIMITED;
+	if (d->cap_w > in->limit_w || (short_of_watts && !w->pinned[i]))
+		return PLAN_FLOOR;
+	if (at_own_limit(w, i, d))
+		return PLAN_DEVICE_LIMIT;
+	if (w->pinned[i])
+		return PLAN_GROUP_LIMIT;
+	if (!w->binding)
+		return PLAN_UNLIMITED;
+	if (d->cap_w < w->free_w[i] && d->mb_s >= in->demand_mb_s * (1 - 1e-9))
+		return PLAN_LOW_DEMAND;
+	return PLAN_SHARE;
+}
+
+const char *plan_reason_text(PlanReason r)
+{
+	static const char *const texts[] = {
+		[PLAN_UNLIMITED] = "no budget binds: as found",
+		[PLAN_SHARE] = "its share of the budget, by throughput per watt",
+		[PLAN_LOW_DEMAND] = "asks for little: gets what it asks for",
+		[PLAN_ASLEEP] = "idle: sleeping saves most",
+		[PLAN_DEVICE_LIMIT] = "a claim limits this device",
+		[PLAN_GROUP_LIMIT] = "a claim limits its group",
+		[PLAN_FLOOR] = "the least it can draw: the budget is too low",
+		[PLAN_HELD] = "cannot be changed now: held as it is",
+		[PLAN_PROTECTED] = "protected by the policy: as found",
+	};
+
+	return (unsigned)r < ELEMENTSOF(texts) ? texts[r] : "unknown";
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* One setting per device within the budget. Pure: takes a struct, returns a struct. */
+
+#include "model/frontier.h"
+#include "plan/policy.h"
+
+#define PLAN_NO_GROUP ((size_t)-1)
+
+typedef struct PlanDevice {
+	const char *name, *model; /* for policy rules */
+	const Profile *profile;
+	Offer offer;
+	Mix mix;
+	double demand_mb_s; /* INFINITY: as much as it can get */
+	double limit_w;     /* claim on this device alone; INFINITY none */
+	size_t group;       /* index into groups, or PLAN_NO_GROUP */
+	bool held;          /* cannot be changed now (failed knob, in transition): counts held_w */
+	double held_w;
+	Setting held_setting;
+	bool may_sleep;  /* idle long enough, and not kept awake: sleeping conditions allowed */
+	bool must_sleep; /* asleep and not due to wake: keeps its condition */
+	Setting current; /* preferred among equals, so that plans do not flap */
+	double bias;     /* measured over modelled watts; 1 when unknown. >1 raises its caps */
+} PlanDevice;
+
+typedef struct PlanGroup {
+	const char *name;
+	double limit_w;
+} PlanGroup;
+
+typedef struct PlanInput {
+	const PlanDevice *devices;
+	size_t n_devices;
+	const PlanGroup *groups;
+	size_t n_groups;
+	const Policy *policy;
+	unsigned forbidden; /* besides the policy's */
+	double budget_w;    /* INFINITY: none; everything is left as found */
+} PlanInput;
+
+/* Why a device is set as it is. */
+typedef enum PlanReason {
+	PLAN_UNLIMITED,    /* no budget binds: as found */
+	PLAN_SHARE,        /* its share of the budget, by throughput per watt */
+	PLAN_LOW_DEMAND,   /* asks for little: gets what it asks for */
+	PLAN_ASLEEP,       /* idle: sleeping saves most */
+	PLAN_DEVICE_LIMIT, /* a claim on this device */
+	PLAN_GROUP_LIMIT,  /* a claim on its group */
+	PLAN_FLOOR,        /* the least it can draw: the budget is too low */
+	PLAN_HELD,         /* cannot be changed now */
+	PLAN_PROTECTED,    /* the policy protects it */
+} PlanReason;
+
+typedef struct PlannedDevice {
+	Setting setting;
+	double cap_w;        /* counts against the budget */
+	double expect_w;     /* expected draw at its demand */
+	double mb_s;         /* expected throughput at its demand */
+	double current_mb_s; /* the same of the setting in force */
+	double full_mb_s;    /* expected without a budget, at its demand */
+	double p99_us;
+	double error;
+	double weight; /* of its MB/s, by the policy */
+	PlanReason reason;
+} PlannedDevice;
+
+typedef struct Plan {
+	PlannedDevice *devices; /* as in the input */
+	size_t n_devices;
+	double budget_w, cap_w, expect_w, mb_s, full_mb_s;
+	double value, bound_value; /* of the weighted objective */
+	double shortfall_w;        /* > 0: the floor is above the budget */
+	double limit_shortfall_w;  /* > 0: the floor of a group or device is above its own limit */
+	bool optimal;
+} Plan;
+
+/* -ENOMEM, or -EINVAL for a budget that is NaN or negative. */
+int plan_make(const PlanInput *input, Plan **ret);
+Plan *plan_free(Plan *p);
+DEFINE_CLEANUP(Plan *, plan_free);
+
+/* Is `next`, made with the settings of `held` in force, enough better to be worth the changes? Both
+ * made from inputs that differ in demand at most; a held plan that does not fit the budget is
+ * always replaced. */
+bool plan_worth_changing(const Plan *held, const Plan *next, const Policy *policy);
+const char *plan_reason_text(PlanReason r);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What an operator prefers: policies NAME.policy, ini. */
+
+#include "base/cleanup.h"
+#include "model/setting.h"
+
+/* Overrides for the devices a glob names (by name, model or group). */
+typedef struct PolicyRule {
+	char *match;
+	double weight;     /* of a MB/s; default 1 */
+	double floor_mb_s; /* kept if the budget allows at all */
+	unsigned forbidden;
+	bool protect; /* never touched */
+} PolicyRule;
+
+typedef struct Policy {
+	char *name;
+	char *description;
+	unsigned forbidden;     /* mechanisms never used */
+	Condition deepest;      /* deepest condition used */
+	uint64_t sleep_idle_us; /* idle for so long before a sleeping condition */
+	uint64_t sleep_min_us;  /* stay asleep, and awake, at least so long */
+	uint64_t dwell_us;      /* no device is given more sooner than this after a change */
+	double hysteresis;      /* a plan must be better by this fraction to replace one that
+				 * still fits */
+	double demand_headroom; /* plan for observed demand times this */
+	double latency_weight;  /* 0: throughput only; 1: a doubled p99 halves the value */
+	PolicyRule *rules;
+	size_t n_rules;
+} Policy;
+
+int policy_read(const char *path, Policy **ret);
+/* NAME.policy in the first directory that has it; -ENOENT. */
+int policy_find(const char *const *directories, const char *name, Policy **ret);
+Policy *policy_free(Policy *p);
+DEFINE_CLEANUP(Policy *, policy_free);

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Random nodes, whatever may come together: the promises of a plan hold for all of them. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "plan-nodes.h"
+
+static uint64_t seed = 42;
+
+static unsigned below(unsigned n)
+{
+	seed ^= seed >> 12;
+	seed ^= seed << 25;
+	seed ^= seed >> 27;
+	return (unsigned)(seed * 0x2545F4914F6CDD1DULL >> 33) % n;
+}
+
+static void draw_state_of(PlanDevice *d)
+{
+	d->demand_mb_s = below(3) ? below(4000) : INFINITY;
+	if (below(4) == 0)
+		d->demand_mb_s = 0;
+	d->may_sleep = below(3) == 0;
+	d->bias = below(2) ? 1 : 0.5 + below(100) / 100.0;
+	if (below(6) == 0)
+		d->limit_w = below(25);
+	if (below(8) == 0) {
+		d->held = true;
+		d->held_w = below(20);
+	}
+	if (below(8) == 0 && d->profile->kind == KIND_HDD) {
+		d->must_sleep = true;
+		d->current.condition = CONDITION_STANDBY_Z;
+	}
+	if (below(3) == 0)
+		d->current.depth = 1;
+}
+
+static void draw_node(Node *n, Policy *policy)
+{
+	static const char *const names[] = { "samsung-pm9a3", "intel-p5510", "dell-ps1010",
+					     "seagate-exos-7e2000", "intel-d3-s4510" };
+	unsigned count = below(12), groups = below(3);
+
+	start(n, 0);
+	*policy = *balanced;
+	policy->latency_weight = below(2);
+	policy->n_rules = below(3);
+	n->in.policy = policy;
+	n->in.n_groups = groups;
+	for (unsigned g = 0; g < groups; g++)
+		n->groups[g] = (PlanGroup){ "group", below(3) ? below(80) : INFINITY };
+	for (unsigned i = 0; i < count; i++) {
+		PlanDevice *d = add(n, names[below(ELEMENTSOF(names))], INFINITY);
+
+		draw_state_of(d);
+		d->group = groups && below(2) ? below(groups) : PLAN_NO_GROUP;
+	}
+	n->in.forbidden = below(3) ? 0 : 1u << below(7);
+	n->in.budget_w = below(10) ? rated(n) * (0.1 + below(100) / 100.0) : INFINITY;
+}
+
+/* The least that a device may come down to, from the planner with no watts to give. */
+static bool within_limits(const Node *n, const Plan *p, const Plan *least)
+{
+	for (size_t g = 0; g < n->in.n_groups; g++) {
+		double w = 0, least_w = 0;
+
+		for (size_t i = 0; i < p->n_devices; i++)
+			if (n->devices[i].group == g) {
+				w += p->devices[i].cap_w;
+				least_w += least->devices[i].cap_w;
+			}
+		if (w > n->groups[g].limit_w && w > least_w * (1 + 1e-9))
+			return false;
+	}
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const PlannedDevice *d = &p->devices[i];
+
+		if (!n->devices[i].held && d->reason != PLAN_PROTECTED &&
+		    d->cap_w > n->devices[i].limit_w &&
+		    d->cap_w > least->devices[i].cap_w * (1 + 1e-9))
+			return false;
+	}
+	return true;
+}
+
+static bool same_plan(const Plan *a, const Plan *b)
+{
+	for (size_t i = 0; i < a->n_devices; i++) {
+		const PlannedDevice *x = &a->devices[i], *y = &b->devices[i];
+
+		if (!setting_equal(&x->setting, &y->setting) || x->cap_w != y->cap_w ||
+		    x->expect_w != y->expect_w || x->mb_s != y->mb_s || x->reason != y->reason)
+			return false;
+	}
+	return true;
+}
+
+static void every_limit_holds_or_the_floor_is_reached(void **state)
+{
+	PolicyRule rules[] = {
+		{ .match = "samsung*", .weight = 3, .floor_mb_s = 100 },
+		{ .match = "intel-d3*", .weight = 1, .protect = true },
+	};
+	(void)state;
+
+	for (int k = 0; k < 3000; k++) {
+		_cleanup_(plan_freep) Plan *p = NULL, *again = NULL, *least = NULL;
+		Policy policy;
+		Node n;
+
+		draw_node(&n, &policy);
+		policy.rules = rules;
+		p = checked(&n);
+		again = checked(&n);
+		assert_true(same_plan(p, again));
+		assert_false(plan_worth_changing(p, again, &policy));
+		n.in.budget_w = 0;
+		least = checked(&n);
+		assert_true(within_limits(&n, p, least));
+		if (p->shortfall_w > 0)
+			assert_true(p->cap_w <= least->cap_w * (1 + 1e-9));
+	}
+}
+
+static void more_watts_are_never_worth_less(void **state)
+{
+	int compared = 0;
+	(void)state;
+
+	for (int k = 0; k < 500; k++) {
+		double last = 0, full;
+		Policy policy;
+		Node n;
+
+		draw_node(&n, &policy);
+		policy.n_rules = 0;
+		n.in.n_groups = 0;
+		full = rated(&n) * 1.6;
+		for (int step = 1; step <= 25; step++) {
+			_cleanup_(plan_freep) Plan *p = NULL;
+
+			n.in.budget_w = full * step / 25;
+			p = checked(&n);
+			if (p->shortfall_w > 0)
+				continue;
+			assert_true(p->value >= last * (1 - 1e-9));
+			last = p->value;
+			compared++;
+		}
+	}
+	assert_true(compared > 5000);
+}
+
+static void what_is_put_in_force_is_planned_again(void **state)
+{
+	(void)state;
+
+	for (int k = 0; k < 1000; k++) {
+		_cleanup_(plan_freep) Plan *held = NULL, *next = NULL;
+		Policy policy;
+		Node n;
+
+		draw_node(&n, &policy);
+		policy.n_rules = 0;
+		policy.hysteresis = 0;
+		held = checked(&n);
+		for (size_t i = 0; i < n.in.n_devices; i++)
+			if (!n.devices[i].must_sleep)
+				n.devices[i].current = held->devices[i].setting;
+		next = checked(&n);
+		assert_false(plan_worth_changing(held, next, &policy));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_limit_holds_or_the_floor_is_reached),
+		cmocka_unit_test(more_watts_are_never_worth_less),
+		cmocka_unit_test(what_is_put_in_force_is_planned_again),
+	};
+
+	return cmocka_run_group_tests(tests, read_files, free_files);
+}
