@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "device/device.h"
+
+#include <errno.h>
+#include <string.h>
+
+Device *device_new(const char *id, const char *name, const char *model, DeviceKind kind,
+		   const DeviceOps *ops, void *impl)
+{
+	Device *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	atomic_init(&d->n_ref, 1);
+	d->id = strdup(id);
+	d->name = strdup(name);
+	d->model = strdup(model);
+	d->group = strdup("");
+	d->kind = kind;
+	/* impl is handed over only on success, so ops->free must not see it before */
+	if (!d->id || !d->name || !d->model || !d->group)
+		return device_unref(d);
+	d->ops = ops;
+	d->impl = impl;
+	return d;
+}
+
+Device *device_ref(Device *d)
+{
+	atomic_fetch_add(&d->n_ref, 1);
+	return d;
+}
+
+Device *device_unref(Device *d)
+{
+	if (!d || atomic_fetch_sub(&d->n_ref, 1) != 1)
+		return NULL;
+	if (d->ops && d->ops->free)
+		d->ops->free(d);
+	profile_free(d->own_profile);
+	free(d->id);
+	free(d->name);
+	free(d->model);
+	free(d->group);
+	free(d->protected_why);
+	free(d);
+	return NULL;
+}
+
+int device_match_profile(Device *d, const ProfileStore *store, const Descriptor *descriptor)
+{
+	Descriptor bare = { .kind = d->kind, .model = d->model };
+	Profile *own = NULL;
+	int r;
+
+	d->profile = store ? profile_store_match(store, d->model) : NULL;
+	if (d->profile)
+		return 0;
+	r = profile_generic(descriptor ?: &bare, &own);
+	if (r < 0)
+		return r;
+	profile_free(d->own_profile);
+	d->own_profile = own;
+	d->profile = own;
+	return 0;
+}

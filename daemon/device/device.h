@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* One storage device, real or simulated, behind one set of operations. Whoever holds a Device
+ * cannot tell which, and must not ask. */
+
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "base/clock.h"
+#include "model/profile.h"
+
+typedef struct Device Device;
+
+/* Cumulative since the device appeared; only differences mean anything. Index by Direction. */
+typedef struct DeviceCounters {
+	uint64_t time_us; /* boot time of the reading */
+	uint64_t ios[_DIRECTION_MAX];
+	uint64_t bytes[_DIRECTION_MAX];
+	uint64_t sequential_ios; /* both directions; valid when has_pattern */
+	double latency_us;       /* sum over IOs; also the integral of depth over time */
+	double outstanding;      /* not cumulative: IOs in the device now */
+	double joules;           /* modelled, above idle; valid when has_joules */
+	bool has_pattern, has_joules;
+} DeviceCounters;
+
+/* What a device can be asked. An operation that a device does not have is NULL. All may block and
+ * are called from worker threads, one at a time per device (power and counters: from any thread at
+ * any time). All return 0 or -errno; -ENODEV: the device is gone. */
+typedef struct DeviceOps {
+	/* sysfs attributes, by path below /sys/block/NAME: "queue/nr_requests" */
+	int (*attr_read)(Device *d, const char *attr, char *buf, size_t size);
+	int (*attr_write)(Device *d, const char *attr, const char *value);
+	/* NVMe Get/Set Features, never with the save bit; value is CDW11 / completion dword 0 */
+	int (*feature_get)(Device *d, uint8_t feature, uint32_t *ret_value);
+	int (*feature_set)(Device *d, uint8_t feature, uint32_t value);
+	/* ATA or SCSI power condition; reading never wakes the disk */
+	int (*condition_get)(Device *d, Condition *ret);
+	int (*condition_set)(Device *d, Condition c);
+	/* this device's line of a root cgroup file: "io.cost.model"; without the MAJ:MIN */
+	int (*cgroup_read)(Device *d, const char *file, char *buf, size_t size);
+	int (*cgroup_write)(Device *d, const char *file, const char *line);
+	/* never wakes a sleeping device */
+	int (*counters)(Device *d, DeviceCounters *ret);
+	int (*power)(Device *d, double *ret_w); /* a sensor of this device alone */
+	void (*free)(Device *d);                /* releases impl */
+} DeviceOps;
+
+struct Device {
+	atomic_uint n_ref;
+	char *id;    /* stable over restarts: names the same hardware again (the journal's key) */
+	char *name;  /* kernel name: nvme0, sda, loop0 */
+	char *model; /* model string, matched against profiles */
+	char *group; /* "" for none */
+	DeviceKind kind;
+	dev_t devnum;          /* 0: no block device of its own */
+	uint32_t power_states; /* bit n: selectable NVMe power state n */
+	unsigned conditions;   /* bit c: Condition c supported */
+	char *protected_why;   /* NULL, or why it is never touched: "holds the root file system" */
+	const Profile *profile;
+	Profile *own_profile; /* owned, when none of the store matches */
+	const DeviceOps *ops;
+	void *impl;
+};
+
+/* Copies the strings; one reference. NULL when out of memory. */
+Device *device_new(const char *id, const char *name, const char *model, DeviceKind kind,
+		   const DeviceOps *ops, void *impl);
+Device *device_ref(Device *d);
+Device *device_unref(Device *d); /* returns NULL */
+DEFINE_CLEANUP(Device *, device_unref);
+
+/* Finds the profile of a device in the store, else makes a generic one. */
+int device_match_profile(Device *d, const ProfileStore *store, const Descriptor *descriptor);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The devices there are, and word of those that come, go or lose their settings. */
+
+#include "device/device.h"
+
+typedef enum DeviceEvent {
+	DEVICE_ADDED,
+	DEVICE_REMOVED,
+	DEVICE_RESET, /* still there, but its settings are the power-on ones again */
+} DeviceEvent;
+
+/* Called from inventory_start() and inventory_process(). */
+typedef void (*InventoryHandler)(Device *d, DeviceEvent event, void *userdata);
+
+/* A place devices come from; opened by sim_node_open(), block_inventory_open(), ... */
+typedef struct Inventory Inventory;
+typedef struct InventoryOps {
+	int (*start)(Inventory *i);   /* reports what is there as DEVICE_ADDED */
+	int (*process)(Inventory *i); /* reports what has happened since; never blocks */
+	int (*fd)(Inventory *i); /* becomes readable when process has news; -1: ask each second */
+	void (*free)(Inventory *i);
+} InventoryOps;
+struct Inventory {
+	const InventoryOps *ops;
+	InventoryHandler handler;
+	void *userdata;
+};
+
+static inline int inventory_start(Inventory *i, InventoryHandler handler, void *userdata)
+{
+	i->handler = handler;
+	i->userdata = userdata;
+	return i->ops->start(i);
+}
+
+static inline Inventory *inventory_free(Inventory *i)
+{
+	if (i)
+		i->ops->free(i);
+	return NULL;
+}
+DEFINE_CLEANUP(Inventory *, inventory_free);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Chance that repeats: every draw is a hash of what it is for, so that the same node file gives the
+ * same node, whoever asks when. */
+
+#include <stdint.h>
+
+/* splitmix64's finalizer (Steele, Lea, Flood, OOPSLA 2014). */
+static inline uint64_t sim_hash(uint64_t a, uint64_t b)
+{
+	uint64_t z = a * 0x9e3779b97f4a7c15u + b + 0x9e3779b97f4a7c15u;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return z ^ (z >> 31);
+}
+
+/* Uniform in [0, 1). */
+static inline double sim_uniform(uint64_t seed, uint64_t what)
+{
+	return (double)(sim_hash(seed, what) >> 11) * 0x1p-53;
+}
+
+/* FNV-1a. */
+static inline uint64_t sim_hash_text(const char *s)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+
+	for (; *s; s++)
+		h = (h ^ (unsigned char)*s) * 0x100000001b3u;
+	return h;
+}
