@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Pacing: the kernel's io.cost priced in joules (block/blk-iocost.c). Its linear model lets
+ * through one device-second a second; with every IO priced at its share of the power budget P it
+ * lets through P watts. The budget is changed by rewriting the model, never by vrate, which leaks.
+ *
+ * The value is the line of io.cost.qos and that of io.cost.model, " | " between. */
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "knob/attribute.h"
+#include "knob/registry.h"
+#include "model/predict.h"
+
+#define QOS       "io.cost.qos"
+#define MODEL     "io.cost.model"
+#define BETWEEN   " | "
+#define PAGE_SIZE 4096.0
+#define RATE_MAX  1e12
+
+/* The kernel's word for a device it has no line for: it is off, and follows the kernel's own model.
+ */
+#define QOS_AUTO_OFF "enable=0 ctrl=auto"
+#define MODEL_AUTO   "ctrl=auto"
+/* A vrate pinned at 100 %; the latency targets are off but must be given. */
+#define QOS_PACED "enable=1 ctrl=user rpct=0.00 rlat=1000 wpct=0.00 wlat=1000 min=100.00 max=100.00"
+
+typedef struct CostLines {
+	KnobValue qos, model;
+} CostLines;
+
+/* Rates are whole numbers of IOs per second. Rounding them down costs at most a tenth of the
+ * throughput from here on. */
+#define SLOWEST_IOPS 10
+
+static int split(const KnobValue *v, CostLines *ret)
+{
+	const char *between = strstr(v->text, BETWEEN);
+
+	if (!between)
+		return -EINVAL;
+	/* value_word() expects a head: a blank one */
+	snprintf(ret->qos.text, sizeof(ret->qos.text), " %.*s", (int)(between - v->text), v->text);
+	snprintf(ret->model.text, sizeof(ret->model.text), " %s", between + strlen(BETWEEN));
+	return 0;
+}
+
+static bool is_word(const KnobValue *line, const char *key, const char *word)
+{
+	char found[32];
+
+	return value_word(line, key, found, sizeof(found)) && streq(found, word);
+}
+
+static bool same_word(const char *a, const char *b)
+{
+	double x, y;
+
+	if (parse_double(a, &x) < 0 || parse_double(b, &y) < 0)
+		return streq(a, b);
+	return fabs(x - y) < 0.005;
+}
+
+/* Does the found line say all that the wanted one says? */
+static bool line_fulfils(const KnobValue *wanted, const KnobValue *found)
+{
+	_cleanup_(strv_freep) char **words = strv_split(wanted->text);
+
+	for (char **w = words; w && *w; w++) {
+		char *equals = strchr(*w, '='), word[32];
+
+		if (!equals)
+			return false;
+		*equals = '\0';
+		if (!value_word(found, *w, word, sizeof(word)) || !same_word(equals + 1, word))
+			return false;
+	}
+	return words;
+}
+
+/* What matters of a line: its numbers are the kernel's where it says "auto". */
+static int read_line(Device *d, const char *file, const char *if_none, KnobValue *ret)
+{
+	KnobValue line = { .text = " " };
+	char enable[8];
+	int r;
+
+	if (!d->ops->cgroup_read)
+		return -EOPNOTSUPP;
+	r = d->ops->cgroup_read(d, file, line.text + 1, sizeof(line.text) - 1);
+	if (r < 0)
+		return r;
+	if (!line.text[1])
+		return value_print(ret, "%s", if_none);
+	if (!is_word(&line, "ctrl", "auto"))
+		return value_print(ret, "%s", line.text + 1);
+	if (value_word(&line, "enable", enable, sizeof(enable)))
+		return value_print(ret, "enable=%s ctrl=auto", enable);
+	return value_print(ret, MODEL_AUTO);
+}
+
+static int io_cost_read(Device *d, KnobValue *ret)
+{
+	KnobValue qos, model;
+	int r = read_line(d, QOS, QOS_AUTO_OFF, &qos);
+
+	if (r >= 0)
+		r = read_line(d, MODEL, MODEL_AUTO, &model);
+	return r < 0 ? r : value_print(ret, "%s" BETWEEN "%s", qos.text, model.text);
+}
+
+static double dearest_io_j(const Profile *p)
+{
+	double dearest = 0;
+
+	for (int dir = 0; dir < _DIRECTION_MAX; dir++)
+		for (int pattern = 0; pattern < _PATTERN_MAX; pattern++) {
+			double j = p->energy[dir][pattern].io_j + p->energy[dir][pattern].page_j;
+
+			if (!(j > 0))
+				return 0;
+			dearest = MAX(dearest, j);
+		}
+	return dearest;
+}
+
+static int io_cost_probe(Device *d, Offer *offer, char **ret_why_not)
+{
+	KnobValue v;
+	int r;
+
+	if (!d->ops->cgroup_read || !d->ops->cgroup_write)
+		return not_offered(ret_why_not, "no cgroup file of the device is reachable");
+	if (!attribute_is_multiqueue_block(d))
+		return not_offered(ret_why_not, "the device has no request queue of its own");
+	r = io_cost_read(d, &v);
+	if (r < 0)
+		return not_offered(ret_why_not,
+				   "the root cgroup offers no io.cost: %s (needs "
+				   "cgroup v2 and CONFIG_BLK_CGROUP_IOCOST)",
+				   strerror(-r));
+	if (!d->profile || dearest_io_j(d->profile) <= 0)
+		return not_offered(ret_why_not, "its profile does not say what an IO costs");
+	offer->mechanisms |= MECHANISM_PACING;
+	offer->pace_min_w = SLOWEST_IOPS * dearest_io_j(d->profile);
+	return 0;
+}
+
+static double rate(double watts, double joules)
+{
+	return joules > 0 ? CLAMP(floor(watts / joules), 1.0, RATE_MAX) : RATE_MAX;
+}
+
+/* The six numbers of P watts. */
+static int print_model(const Profile *p, double watts, KnobValue *ret)
+{
+	double page[_DIRECTION_MAX], rates[_DIRECTION_MAX][_PATTERN_MAX];
+
+	for (int dir = 0; dir < _DIRECTION_MAX; dir++) {
+		const Energy *e = p->energy[dir];
+		double page_j = pacing_page_joules(p, (Direction)dir);
+
+		page[dir] = PAGE_SIZE * rate(watts, page_j);
+		for (int pattern = 0; pattern < _PATTERN_MAX; pattern++)
+			rates[dir][pattern] = rate(watts, e[pattern].io_j + page_j);
+	}
+	return value_print(ret,
+			   "ctrl=user model=linear rbps=%.0f rseqiops=%.0f rrandiops=%.0f "
+			   "wbps=%.0f wseqiops=%.0f wrandiops=%.0f",
+			   page[READ_IO], rates[READ_IO][SEQUENTIAL_IO], rates[READ_IO][RANDOM_IO],
+			   page[WRITE_IO], rates[WRITE_IO][SEQUENTIAL_IO],
+			   rates[WRITE_IO][RANDOM_IO]);
+}
+
+static int io_cost_want(const Device *d, const Setting *s, const KnobValue *original,
+			KnobValue *ret)
+{
+	KnobValue model;
+	int r;
+
+	if (s->pace_w <= 0) {
+		*ret = *original;
+		return 0;
+	}
+	if (!d->profile || dearest_io_j(d->profile) <= 0)
+		return -EOPNOTSUPP;
+	r = print_model(d->profile, s->pace_w, &model);
+	return r < 0 ? r : value_print(ret, QOS_PACED BETWEEN "%s", model.text);
+}
+
+static int write_line(Device *d, const char *file, const KnobValue *line, const KnobValue *found)
+{
+	/* every write freezes the queue */
+	if (line_fulfils(line, found))
+		return 0;
+	return d->ops->cgroup_write ? d->ops->cgroup_write(d, file, line->text + 1) : -EOPNOTSUPP;
+}
+
+static int io_cost_write(Device *d, const KnobValue *value)
+{
+	CostLines lines, found;
+	KnobValue now;
+	bool off;
+	int r = split(value, &lines);
+
+	if (r >= 0)
+		r = io_cost_read(d, &now);
+	if (r >= 0)
+		r = split(&now, &found);
+	if (r < 0)
+		return r;
+	/* the kernel's own prices must never pace, nor ours its latency targets */
+	off = is_word(&lines.qos, "enable", "0");
+	if (off)
+		r = write_line(d, QOS, &lines.qos, &found.qos);
+	if (r >= 0)
+		r = write_line(d, MODEL, &lines.model, &found.model);
+	if (r >= 0 && !off)
+		r = write_line(d, QOS, &lines.qos, &found.qos);
+	return r;
+}
+
+static bool io_cost_fulfils(const Device *d, const KnobValue *wanted, const KnobValue *found)
+{
+	CostLines w, f;
+
+	(void)d;
+	return split(wanted, &w) >= 0 && split(found, &f) >= 0 && line_fulfils(&w.qos, &f.qos) &&
+	       line_fulfils(&w.model, &f.model);
+}
+
+const Knob knob_io_cost = {
+	.name = "io-cost",
+	.mechanism = MECHANISM_PACING,
+	/* It spends a period's budget (up to a second) at will, lets a few percent too much through
+	 * when first enabled, and IO of the root cgroup passes by. */
+	.exactness = MEAN,
+	.probe = io_cost_probe,
+	.read = io_cost_read,
+	.want = io_cost_want,
+	.write = io_cost_write,
+	.fulfils = io_cost_fulfils,
+};

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* A knob makes one thing so. One file per mechanism; adding a mechanism is adding a file and a line
+ * in knob_registry. */
+
+#include "device/device.h"
+
+#define KNOB_VALUE_MAX 256
+
+/* A value as text: what sysfs and cgroupfs speak, what the journal keeps and what people read. */
+typedef struct KnobValue {
+	char text[KNOB_VALUE_MAX];
+} KnobValue;
+
+typedef struct Knob {
+	const char *name; /* journal key: "nvme-power-state" */
+	Mechanism mechanism;
+	Exactness exactness;
+	bool slow; /* takes seconds (a spindle): never waited for on the emergency path */
+	bool survives_reboot; /* the value lives in the device, not in the kernel */
+
+	/* Does this device and kernel offer it? Fills in its part of the offer. -EOPNOTSUPP with
+	 * why not, in words for an operator (malloc'd). Never wakes the device. */
+	int (*probe)(Device *d, Offer *offer, char **ret_why_not);
+	int (*read)(Device *d, KnobValue *ret);
+	/* The value that makes the knob's part of the setting so; the original where the setting
+	 * says "as found". Pure. */
+	int (*want)(const Device *d, const Setting *s, const KnobValue *original, KnobValue *ret);
+	int (*write)(Device *d, const KnobValue *value);
+	/* Does what was read back fulfil what was wanted? NULL: same text. */
+	bool (*fulfils)(const Device *d, const KnobValue *wanted, const KnobValue *found);
+} Knob;
+
+/* All knobs, in the order in which several on one device are restored: a knob that resets another
+ * one's value (a scheduler switch) comes before it. NULL-terminated. */
+extern const Knob *const knob_registry[];
+size_t knob_count(void);
+const Knob *knob_find(const char *name);
+
+/* Writes, reads back and compares. -EREMOTEIO: the write "succeeded" but the value did not take
+ * (*ret_found, when given, is what was read). Retries EAGAIN and EBUSY a few times. */
+int knob_apply(const Knob *k, Device *d, const KnobValue *value, KnobValue *ret_found);
+bool knob_fulfils(const Knob *k, const Device *d, const KnobValue *wanted, const KnobValue *found);
