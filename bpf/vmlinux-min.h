@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* The kernel's types as far as they are used, so that neither the BTF nor the headers of the
+ * machine that builds matter: libbpf finds each field's real place in the running kernel's BTF.
+ * Names and meaning are the same in Linux 6.1 to 7.2 (include/linux/blk-mq.h, blkdev.h,
+ * blk_types.h). */
+
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef signed char __s8;
+typedef short __s16;
+typedef int __s32;
+typedef long long __s64;
+
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+
+typedef _Bool bool;
+
+/* Only the two maps' types (include/uapi/linux/bpf.h): kernel interface, these numbers never
+ * change. */
+enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_PERCPU_HASH = 5,
+};
+
+enum {
+	BPF_F_NO_PREALLOC = 1,
+};
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct gendisk {
+	int major;
+	int first_minor;
+};
+
+struct request_queue {
+	unsigned int nr_hw_queues;
+	struct gendisk *disk; /* NULL for a queue of commands only */
+};
+
+struct request {
+	struct request_queue *q;
+	__u32 cmd_flags;
+	unsigned int __data_len; /* what is still to be done */
+	__u64 __sector;
+	__u64 start_time_ns;
+	__u64 io_start_time_ns;
+};
+
+#pragma clang attribute pop
+
+/* Reading and writing have been 0 and 1 for good; the others were renumbered now and then, so
+ * theirs are looked up (include/linux/blk_types.h). */
+enum req_op {
+	REQ_OP_READ = 0,
+	REQ_OP_WRITE = 1,
+	REQ_OP_ZONE_APPEND = 7,
+};

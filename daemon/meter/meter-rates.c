@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <math.h>
+
+#include "meter/meter.h"
+
+#define KIB 1024.0
+#define MB  1e6
+
+/* Anything that ran backwards, or another source than before: the readings do not belong together.
+ */
+static bool restarted(const DeviceCounters *before, const DeviceCounters *after)
+{
+	for (int i = 0; i < _DIRECTION_MAX; i++)
+		if (after->ios[i] < before->ios[i] || after->bytes[i] < before->bytes[i])
+			return true;
+	return after->time_us < before->time_us || after->sequential_ios < before->sequential_ios ||
+	       after->latency_us < before->latency_us || after->joules < before->joules ||
+	       after->has_pattern != before->has_pattern || after->has_joules != before->has_joules;
+}
+
+static double ratio(double part, double whole)
+{
+	return whole > 0 ? part / whole : NAN;
+}
+
+int meter_rates(const DeviceCounters *before, const DeviceCounters *after, MeterRates *ret)
+{
+	double ios[_DIRECTION_MAX], bytes[_DIRECTION_MAX], all, random, latency_us, us;
+
+	if (restarted(before, after))
+		return -ESTALE;
+	if (after->time_us == before->time_us)
+		return -EAGAIN;
+	us = (double)(after->time_us - before->time_us);
+	*ret = (MeterRates){ .seconds = us / USEC_PER_SEC };
+	for (int i = 0; i < _DIRECTION_MAX; i++) {
+		ios[i] = (double)(after->ios[i] - before->ios[i]);
+		bytes[i] = (double)(after->bytes[i] - before->bytes[i]);
+		ret->iops[i] = ios[i] / ret->seconds;
+		ret->mb_s[i] = bytes[i] / MB / ret->seconds;
+	}
+	all = ios[READ_IO] + ios[WRITE_IO];
+	random = all - (double)(after->sequential_ios - before->sequential_ios);
+	latency_us = after->latency_us - before->latency_us;
+	ret->read_share = ratio(ios[READ_IO], all);
+	ret->random_share = after->has_pattern ? ratio(random, all) : NAN;
+	ret->read_kib = ratio(bytes[READ_IO] / KIB, ios[READ_IO]);
+	ret->write_kib = ratio(bytes[WRITE_IO] / KIB, ios[WRITE_IO]);
+	ret->depth = latency_us / us;
+	ret->latency_us = ratio(latency_us, all);
+	ret->joules_per_s =
+		after->has_joules ? (after->joules - before->joules) / ret->seconds : NAN;
+	return 0;
+}
