@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "manager-internal.h"
+
+static void take_over_sleep(ManagedDevice *md)
+{
+	Condition c;
+
+	if (md->device->ops->condition_get && md->device->ops->condition_get(md->device, &c) >= 0)
+		md->actual.condition = c;
+}
+
+/* What an earlier run found is the original, whatever stands there now. The knob is only given
+ * back: what its probe makes of a capped value may be wrong, and is asked again then. */
+static bool take_over(const Journal *journal, ManagedDevice *md, ManagedKnob *mk)
+{
+	const KnobValue *was = journal_original(journal, md->device->id, mk->knob->name);
+
+	if (!was)
+		return false;
+	if (mk->knob->read(md->device, &mk->current) < 0)
+		mk->current = (KnobValue){};
+	mk->original = *was;
+	mk->touched = mk->offered = md->leftover = true;
+	if (mk->knob->mechanism == MECHANISM_CONDITION)
+		take_over_sleep(md); /* waking it costs a spin-up, in its turn */
+	log_notice("%s: %s was left at %s by an earlier run; originally %s", md->device->name,
+		   mk->knob->name, mk->current.text, was->text);
+	return true;
+}
+
+static void probe_knob(ManagedDevice *md, ManagedKnob *mk)
+{
+	int r = mk->knob->probe(md->device, &md->offer, &mk->why_not);
+
+	if (r >= 0) {
+		r = mk->knob->read(md->device, &mk->original);
+		if (r < 0)
+			mk->why_not =
+				text_printf("its present value cannot be read: %s", strerror(-r));
+	}
+	mk->offered = r >= 0;
+	mk->current = mk->original;
+	if (r >= 0)
+		md->offer.mechanisms |= mk->knob->mechanism;
+}
+
+static void probe_knobs(const Journal *journal, ManagedDevice *md)
+{
+	md->offer = (Offer){};
+	for (size_t i = 0; i < knob_count(); i++) {
+		ManagedKnob *mk = &md->knobs[i];
+
+		free(mk->why_not);
+		*mk = (ManagedKnob){ .knob = knob_registry[i] };
+		if (take_over(journal, md, mk))
+			continue;
+		if (md->device->protected_why)
+			mk->why_not = text_printf("the device is protected: it %s",
+						  md->device->protected_why);
+		else
+			probe_knob(md, mk);
+	}
+}
+
+bool managed_leftovers_done(Manager *m, ManagedDevice *md)
+{
+	if (!md->leftover || md->busy)
+		return false;
+	for (size_t i = 0; i < knob_count(); i++)
+		if (md->knobs[i].touched)
+			return false;
+	md->leftover = false;
+	probe_knobs(m->journal, md);
+	log_notice("%s: everything left by an earlier run was put back", md->device->name);
+	return true;
+}
+
+static ManagedDevice *managed_new(Manager *m, Device *d)
+{
+	_cleanup_free_ ManagedDevice *md = calloc(1, sizeof(*md));
+
+	if (!md)
+		return NULL;
+	md->knobs = calloc(knob_count(), sizeof(*md->knobs));
+	if (!md->knobs)
+		return NULL;
+	md->device = device_ref(d);
+	md->target = md->actual = SETTING_AS_FOUND;
+	md->mix = MIX_UNKNOWN;
+	md->demand_mb_s = INFINITY;
+	md->measured_w = NAN;
+	md->bias = 1;
+	md->group_limit_w = INFINITY;
+	md->last_io_us = manager_now_us(m);
+	md->estimated_w = d->profile->idle_w;
+	journal_forget_moot(m->journal, d);
+	probe_knobs(m->journal, md);
+	return TAKE_PTR(md);
+}
+
+ManagedDevice *managed_free(ManagedDevice *md)
+{
+	if (!md)
+		return NULL;
+	for (size_t i = 0; i < knob_count(); i++)
+		free(md->knobs[i].why_not);
+	free(md->knobs);
+	free(md->problem);
+	device_unref(md->device);
+	free(md);
+	return NULL;
+}
+
+static void add_device(Manager *m, Device *d)
+{
+	ManagedDevice **slot, *md;
+
+	md = managed_new(m, d);
+	slot = md ? ARRAY_GROW(m->devices, m->n_devices) : NULL;
+	if (!slot) {
+		managed_free(md);
+		log_oom();
+		return;
+	}
+	*slot = md;
+	meter_add(m->meter, d);
+	managed_set_target(m, md, &SETTING_AS_FOUND);
+	managed_leftovers_done(m, md);
+	log_info("%s: %s, profile %s, rated %.1f W%s%s", d->name, d->model, d->profile->name,
+		 d->profile->rated_w, d->protected_why ? "; left alone, it " : "",
+		 d->protected_why ?: "");
+}
+
+static size_t index_of(const Manager *m, const Device *d)
+{
+	size_t i = 0;
+
+	while (i < m->n_devices && m->devices[i]->device != d)
+		i++;
+	return i;
+}
+
+static void remove_device(Manager *m, size_t index)
+{
+	ManagedDevice *md = m->devices[index], **slot;
+
+	memmove(&m->devices[index], &m->devices[index + 1],
+		(m->n_devices - index - 1) * sizeof(*m->devices));
+	m->n_devices--;
+	m->cap_w -= md->cap_w;
+	meter_remove(m->meter, md->device);
+	manager_decide(m, md->device->name, "it is gone", "removed");
+	md->gone = true;
+	if (!md->busy) {
+		managed_free(md);
+		return;
+	}
+	slot = ARRAY_GROW(m->leaving, m->n_leaving);
+	if (slot)
+		*slot = md;
+}
+
+void manager_forget_gone(Manager *m, ManagedDevice *md)
+{
+	for (size_t i = 0; i < m->n_leaving; i++)
+		if (m->leaving[i] == md)
+			m->leaving[i] = m->leaving[--m->n_leaving];
+	managed_free(md);
+}
+
+/* What a knob had set is still so, or else counts as gone. */
+static void reread_knob(ManagedDevice *md, ManagedKnob *mk)
+{
+	KnobValue found;
+	int r = mk->knob->read(md->device, &found);
+
+	if (r >= 0)
+		mk->current = found;
+	if (mk->touched && (r < 0 || !knob_fulfils(mk->knob, md->device, &mk->wanted, &found)))
+		setting_take(&md->actual, &SETTING_AS_FOUND, mk->knob->mechanism);
+}
+
+/* The device has its power-on values again, the kernel's knobs may still stand: believe what they
+ * say now, and set anew what is lost. */
+void managed_reread(Manager *m, ManagedDevice *md, const char *why)
+{
+	if (md->busy) {
+		md->reset = true; /* the worker has the device: when it is done */
+		return;
+	}
+	for (size_t i = 0; i < knob_count(); i++)
+		if (md->knobs[i].offered)
+			reread_knob(md, &md->knobs[i]);
+	md->has_counters = false;
+	managed_set_target(m, md, &md->target);
+	manager_decide(m, md->device->name, why, "settings lost, set again");
+	log_notice("%s: %s, and has lost settings: setting them again", md->device->name, why);
+}
+
+void manager_on_device(Device *d, DeviceEvent event, void *userdata)
+{
+	Manager *m = userdata;
+	size_t i = index_of(m, d);
+	bool known = i < m->n_devices, started = m->plan != NULL;
+
+	if (event == DEVICE_ADDED && !known)
+		add_device(m, d);
+	else if (event == DEVICE_REMOVED && known)
+		remove_device(m, i);
+	else if (event == DEVICE_RESET && known)
+		managed_reread(m, m->devices[i], "it was reset");
+	else
+		return;
+	if (m->events.device_changed && event != DEVICE_RESET)
+		m->events.device_changed(d->name, event == DEVICE_ADDED, m->events.userdata);
+	if (!started)
+		return; /* manager_start() reacts once for all */
+	m->event_us = manager_now_us(m);
+	manager_react(m, event == DEVICE_ADDED     ? "a device was added"
+			 : event == DEVICE_REMOVED ? "a device was removed"
+						   : "a device was reset");
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* From a plan to steps: which knob of which device may be turned now. */
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "manager-internal.h"
+
+#define WATTS_EPSILON 1e-6
+
+void managed_update_cap(Manager *m, ManagedDevice *md)
+{
+	double w = managed_cap_w(md, &md->actual);
+
+	if (manager_now_us(m) < md->transition_end_us)
+		w = MAX(w, md->transition_w);
+	m->cap_w += w - md->cap_w;
+	md->cap_w = w;
+}
+
+static bool is_original(const ManagedKnob *mk)
+{
+	return streq(mk->wanted.text, mk->original.text);
+}
+
+static void give_up_knob(Manager *m, const ManagedDevice *md, ManagedKnob *mk)
+{
+	mk->touched = false;
+	journal_forget(m->journal, md->device->id, mk->knob->name);
+}
+
+static void retarget_knob(Manager *m, ManagedDevice *md, ManagedKnob *mk)
+{
+	mk->pending = false;
+	if (!mk->offered || mk->knob->want(md->device, &md->target, &mk->original, &mk->wanted) < 0)
+		return;
+	/* a knob that was never touched and is not asked for is left as it is, whatever its owner
+	 * has made of it since */
+	if (!mk->touched && is_original(mk))
+		return;
+	mk->pending = !knob_fulfils(mk->knob, md->device, &mk->wanted, &mk->current);
+	if (mk->pending || !mk->touched)
+		return;
+	/* targets closer together than the knob can tell apart */
+	setting_take(&md->actual, &md->target, mk->knob->mechanism);
+	mk->failures = 0;
+	mk->retry_at_us = 0;
+	/* others (an IO that woke the disk, a reset) have given it back for us */
+	if (is_original(mk) && !md->busy)
+		give_up_knob(m, md, mk);
+}
+
+static void clear_problem(ManagedDevice *md)
+{
+	for (size_t i = 0; i < knob_count(); i++)
+		if (md->knobs[i].pending && md->knobs[i].failures)
+			return;
+	free(md->problem);
+	md->problem = NULL;
+}
+
+void managed_set_target(Manager *m, ManagedDevice *md, const Setting *target)
+{
+	md->target = *target;
+	for (size_t i = 0; i < knob_count(); i++)
+		retarget_knob(m, md, &md->knobs[i]);
+	clear_problem(md);
+	managed_update_cap(m, md);
+}
+
+bool managed_overdue(const Manager *m, const ManagedDevice *md)
+{
+	return md->busy && manager_now_us(m) >= md->step_began_us + OVERDUE_US;
+}
+
+static bool has_failed(const Manager *m, const ManagedDevice *md)
+{
+	uint64_t now = manager_now_us(m);
+
+	for (size_t i = 0; i < knob_count(); i++)
+		if (now < md->knobs[i].retry_at_us)
+			return true;
+	return false;
+}
+
+bool managed_held(const Manager *m, const ManagedDevice *md)
+{
+	if (manager_now_us(m) < md->transition_end_us || managed_overdue(m, md) || md->leftover ||
+	    has_failed(m, md))
+		return true;
+	return md->busy && md->target.condition != md->actual.condition;
+}
+
+void manager_set_targets(Manager *m, const Plan *plan)
+{
+	for (size_t i = 0; i < m->n_devices; i++) {
+		ManagedDevice *md = m->devices[i];
+
+		md->planned = plan->devices[i];
+		md->planned_demand_mb_s = md->demand_mb_s;
+		md->planned_mix = md->mix;
+		md->planned_bias = md->bias;
+		if (!managed_held(m, md))
+			managed_set_target(m, md, &md->planned.setting);
+	}
+}
+
+/* Several knobs can serve one mechanism: the one that takes over goes before those that let go. */
+static bool waits_for_takeover(const ManagedDevice *md, const ManagedKnob *mk)
+{
+	if (!is_original(mk))
+		return false;
+	for (size_t i = 0; i < knob_count(); i++) {
+		const ManagedKnob *other = &md->knobs[i];
+
+		if (other->pending && !is_original(other) &&
+		    other->knob->mechanism == mk->knob->mechanism)
+			return true;
+	}
+	return false;
+}
+
+/* What the device can draw once the knob is turned. */
+static double cap_after_w(const ManagedDevice *md, const ManagedKnob *mk)
+{
+	Setting after = md->actual;
+
+	setting_take(&after, &md->target, mk->knob->mechanism);
+	return managed_cap_w(md, &after);
+}
+
+static bool wakes(const ManagedDevice *md, const ManagedKnob *mk)
+{
+	return mk->knob->mechanism == MECHANISM_CONDITION && managed_asleep(md) &&
+	       md->target.condition < md->actual.condition;
+}
+
+static bool raises(const ManagedDevice *md, const ManagedKnob *mk)
+{
+	return wakes(md, mk) || cap_after_w(md, mk) > md->cap_w + WATTS_EPSILON;
+}
+
+static ManagedKnob *next_knob(const Manager *m, ManagedDevice *md, bool raising)
+{
+	uint64_t now = manager_now_us(m);
+
+	for (size_t i = 0; i < knob_count(); i++) {
+		ManagedKnob *mk = &md->knobs[i];
+
+		if (mk->pending && now >= mk->retry_at_us && !waits_for_takeover(md, mk) &&
+		    raises(md, mk) == raising)
+			return mk;
+	}
+	return NULL;
+}
+
+static const ConditionPower *sleeping_condition(const ManagedDevice *md)
+{
+	return &md->device->profile->conditions[md->actual.condition];
+}
+
+static double limit_w(const Manager *m)
+{
+	if (isinf(m->budget_w))
+		return INFINITY;
+	/* below the floor the plan is the limit: nothing goes above what cannot be avoided */
+	return MAX(m->budget_w - m->guard_w - m->config.guard_w, m->plan ? m->plan->cap_w : 0);
+}
+
+static size_t count_spinups(const Manager *m)
+{
+	uint64_t now = manager_now_us(m);
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n_devices; i++)
+		n += now < m->devices[i]->transition_end_us;
+	return n;
+}
+
+/* A storm of spin-ups is load like any other: a few at once, or, when the daemon must end soon, as
+ * many as the node's rated power bears. */
+static bool may_spin_up(const Manager *m, double sum_w)
+{
+	return count_spinups(m) < SPINUPS_AT_ONCE || (m->stopping && sum_w <= manager_rated_w(m));
+}
+
+/* The same rule within the device's group. */
+static bool fits_group(const Manager *m, const ManagedDevice *md, double after_w)
+{
+	double sum_w = after_w - md->cap_w, planned_w = 0;
+
+	if (isinf(md->group_limit_w) || m->stopping)
+		return true;
+	for (size_t i = 0; i < m->n_devices; i++) {
+		const ManagedDevice *other = m->devices[i];
+
+		if (!streq(other->device->group, md->device->group))
+			continue;
+		sum_w += other->cap_w;
+		planned_w += other->planned.cap_w;
+	}
+	return sum_w <= MAX(md->group_limit_w, planned_w) + WATTS_EPSILON;
+}
+
+static bool may_raise(const Manager *m, const ManagedDevice *md, const ManagedKnob *mk)
+{
+	double after_w = cap_after_w(md, mk), limit = limit_w(m), sum_w;
+
+	if (wakes(md, mk))
+		after_w = MAX(after_w, sleeping_condition(md)->wake_w);
+	sum_w = m->cap_w - md->cap_w + after_w;
+	if ((wakes(md, mk) && !may_spin_up(m, sum_w)) || !fits_group(m, md, after_w))
+		return false;
+	if (isinf(limit))
+		return true;
+	return sum_w <= limit + WATTS_EPSILON &&
+	       manager_now_us(m) >= md->tightened_us + manager_policy_now(m)->dwell_us;
+}
+
+void managed_begin_waking(Manager *m, ManagedDevice *md)
+{
+	const ConditionPower *c = sleeping_condition(md);
+	uint64_t now = manager_now_us(m);
+
+	md->transition_w = c->wake_w;
+	md->transition_end_us = now + (uint64_t)(c->wake_s * 1e6);
+	md->woke_us = now;
+}
+
+/* Accounts for the step as if a raise had happened already and a lowering not yet. */
+static Step *prepare(Manager *m, ManagedDevice *md, bool raising)
+{
+	ManagedKnob *mk = next_knob(m, md, raising);
+	Step *s;
+
+	if (!mk || (raising && !may_raise(m, md, mk)))
+		return NULL;
+	s = step_new(m, md, mk, raising);
+	if (!s)
+		return NULL;
+	if (s->first_touch &&
+	    journal_record(m->journal, md->device->id, mk->knob->name, &mk->original) < 0) {
+		log_oom();
+		free(s);
+		return NULL;
+	}
+	mk->touched = md->busy = true;
+	md->step_began_us = manager_now_us(m);
+	m->fast_steps += !s->job.slow;
+	if (raising) {
+		if (wakes(md, mk))
+			managed_begin_waking(m, md);
+		setting_take(&md->actual, &md->target, mk->knob->mechanism);
+		managed_update_cap(m, md);
+	}
+	return s;
+}
+
+static size_t prepare_all(Manager *m, bool raising, Step **steps, size_t n)
+{
+	for (size_t i = 0; i < m->n_devices; i++)
+		if (!m->devices[i]->busy && (steps[n] = prepare(m, m->devices[i], raising)))
+			n++;
+	return n;
+}
+
+/* Only a knob that is not in the journal yet has to wait for it. */
+static int sync_originals(Manager *m, Step *const *steps, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (steps[i]->first_touch) {
+			int r = journal_sync(m->journal);
+
+			return r >= 0 ? 0
+				      : log_error_errno(r, "The journal cannot be written, so no "
+							   "further knob is turned: make room on "
+							   "the disk of the state directory");
+		}
+	return 0;
+}
+
+static bool submit_all(Manager *m, Step **steps, size_t n)
+{
+	int synced = sync_originals(m, steps, n);
+	bool replan = false;
+
+	for (size_t i = 0; i < n; i++) {
+		int r = steps[i]->first_touch ? synced : 0;
+
+		if (r >= 0)
+			r = m->loop->submit(m->loop, &steps[i]->job);
+		if (r < 0) {
+			steps[i]->result = r;
+			steps[i]->found = steps[i]->was;
+			replan |= step_finish(steps[i]);
+		}
+	}
+	return replan;
+}
+
+void manager_pump(Manager *m)
+{
+	_cleanup_free_ Step **steps = calloc(m->n_devices + 1, sizeof(Step *));
+	size_t n;
+
+	if (!steps) {
+		log_oom();
+		return;
+	}
+	n = prepare_all(m, false, steps, 0);
+	n = prepare_all(m, true, steps, n);
+	if (submit_all(m, steps, n)) {
+		manager_react(m, "a knob failed");
+		return;
+	}
+	if (!m->fast_steps && m->event_us) {
+		m->last_enforce_us = manager_now_us(m) - m->event_us;
+		m->event_us = 0;
+	}
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The manager's own state, for manager*.c alone.
+ *
+ * Enforcement is one rule. Every managed device has a `target` (the plan's setting) and an `actual`
+ * (what its knobs have been verified to hold). A step that lowers what the device can draw is taken
+ * at once; a step that raises it only when the sum of what all devices can draw, with it, stays
+ * within the limit. So savings come before spendings, a failed saving keeps others from spending
+ * it, and the sum of the enforced caps never exceeds the budget once it has come under it. */
+
+#include "manager.h"
+
+#define SPINUPS_AT_ONCE 2            /* 24-32 W each, for seconds */
+#define OVERDUE_US      USEC_PER_SEC /* a step out for longer: the others make room */
+#define DECISIONS_KEPT  512
+#define LOOK_US         USEC_PER_SEC
+#define PEEK_US         (200 * USEC_PER_MSEC) /* at sleeping disks: has IO woken one? */
+#define WATCHED_US      (10 * USEC_PER_SEC)   /* keep looking so long after someone asked */
+
+typedef struct ManagedDevice ManagedDevice;
+
+typedef struct ManagedKnob {
+	const Knob *knob;
+	bool offered;
+	char *why_not;
+	bool touched; /* written in this run, not yet given back: `original` is in the journal */
+	bool pending; /* `wanted` differs from `current` */
+	KnobValue original, current, wanted;
+	unsigned failures;    /* in a row */
+	uint64_t retry_at_us; /* after a failure; 0: none */
+} ManagedKnob;
+
+/* One knob write on its way. */
+typedef struct Step {
+	Job job;
+	Manager *manager;
+	ManagedDevice *md;
+	ManagedKnob *mk;
+	bool first_touch;
+	bool raises; /* what the device can draw */
+	Setting before, target;
+	KnobValue value, found, was; /* found: empty when it could not be read */
+	int result;
+} Step;
+
+struct ManagedDevice {
+	Device *device;
+	Offer offer;
+	ManagedKnob *knobs; /* in registry order */
+	Setting target, actual;
+	PlannedDevice planned;
+	double group_limit_w; /* as of the plan; INFINITY: none */
+	double cap_w;         /* can draw now: actual, bias, and whatever transition is under way */
+
+	bool busy;     /* a step is on its way */
+	bool gone;     /* removed; freed when no longer busy */
+	bool leftover; /* an earlier run's settings are being put back, and nothing else is done */
+	bool reset;    /* while busy: what the step did is lost */
+	uint64_t step_began_us;
+	char *problem;
+	uint64_t transition_end_us; /* waking until then... */
+	double transition_w;        /* ...drawing so much */
+	uint64_t tightened_us;      /* last lowering, for dwell */
+	uint64_t slept_us, woke_us, last_io_us;
+
+	DeviceCounters counters;
+	bool has_counters;
+	MeterRates rates;
+	Mix mix;
+	bool has_mix;         /* seen, not assumed */
+	double offered_depth; /* most outstanding IO seen lately */
+	double demand_mb_s, planned_demand_mb_s;
+	Mix planned_mix;
+	double planned_bias;
+	bool saturated;
+	double measured_w, estimated_w, bias;
+};
+
+struct Manager {
+	ManagerConfig config;
+	Loop *loop;
+	Inventory *inventory;
+	ManagerEvents events;
+	Claims *claims;
+	Journal *journal;
+	Meter *meter;
+	char *meter_why_not;
+	Policy *policy, *emergency_policy;
+
+	ManagedDevice **devices;
+	size_t n_devices;
+	ManagedDevice **leaving; /* gone but busy */
+	size_t n_leaving;
+	double cap_w;        /* sum over devices */
+	unsigned fast_steps; /* on their way */
+
+	double budget_w; /* effective, of claims */
+	uint64_t effective_cookie;
+	double guard_w;    /* kept free below the budget because measurements exceeded it */
+	Plan *plan;        /* in force */
+	char why[192];     /* of the plan in force */
+	uint64_t event_us; /* what is being enforced began then; 0: done */
+	uint64_t last_enforce_us;
+	uint64_t looked_us, watched_until_us;
+	double measured_w;
+	bool overrun;
+	bool woken;             /* a disk, by IO, since the last plan */
+	bool news;              /* since the last plan: what it should know */
+	uint64_t claims_due_us; /* when a claim begins or expires */
+	double floor_w;
+	uint64_t floor_at_us; /* of which look the floor is */
+	bool stopping;
+
+	Decision decisions[DECISIONS_KEPT];
+	size_t n_decisions; /* ever */
+};
+
+static inline uint64_t manager_now_us(const Manager *m)
+{
+	return clock_now_us(&m->loop->clock);
+}
+
+/* manager.c */
+void manager_react(Manager *m, const char *why); /* budget -> plan -> knobs, at once */
+void manager_arm(Manager *m);                    /* sets the timer for whatever is next */
+bool manager_enforcing(const Manager *m);        /* is any claim active? */
+bool manager_any_asleep(const Manager *m);
+void manager_changed(Manager *m);
+
+/* manager-claims.c */
+int manager_load_claims(Manager *m);
+void manager_save_claims(const Manager *m);
+bool manager_expire_claims(Manager *m); /* true: some did, and that has been reacted to */
+
+/* manager-devices.c */
+void manager_on_device(Device *d, DeviceEvent event, void *userdata);
+ManagedDevice *managed_free(ManagedDevice *md);
+void manager_forget_gone(Manager *m, ManagedDevice *md);
+/* True: the last leftover is put back, and the device is there to be planned for. */
+bool managed_leftovers_done(Manager *m, ManagedDevice *md);
+void managed_reread(Manager *m, ManagedDevice *md, const char *why);
+
+/* manager-observe.c */
+void manager_look(Manager *m); /* sets news, woken */
+void managed_notice_waking(Manager *m, ManagedDevice *md);
+void manager_peek(Manager *m); /* at sleeping disks only; sets woken */
+
+/* manager-plan.c */
+int manager_make_plan(Manager *m, double budget_w, unsigned forbidden, const Policy *policy,
+		      Plan **ret);
+const Policy *manager_policy_now(const Manager *m);
+double managed_cap_w(const ManagedDevice *md, const Setting *s);
+bool managed_asleep(const ManagedDevice *md);
+
+/* manager-enforce.c */
+void manager_set_targets(Manager *m, const Plan *plan);
+void manager_pump(Manager *m);
+void managed_update_cap(Manager *m, ManagedDevice *md);
+void managed_set_target(Manager *m, ManagedDevice *md, const Setting *target);
+bool managed_held(const Manager *m, const ManagedDevice *md);
+bool managed_overdue(const Manager *m, const ManagedDevice *md);
+void managed_begin_waking(Manager *m, ManagedDevice *md); /* its spin-up counts from now */
+
+/* manager-step.c */
+Step *step_new(Manager *m, ManagedDevice *md, ManagedKnob *mk, bool raises);
+/* Takes the step's result in and frees it; true: the plan should know. */
+bool step_finish(Step *s);
+
+/* manager-state.c */
+void manager_freshen(Manager *m); /* figures of the last second, now and for a while */
+
+/* manager-explain.c */
+void manager_decide(Manager *m, const char *device, const char *why, const char *format, ...)
+	_printf_(4, 5);
+void manager_forget_decisions(Manager *m);

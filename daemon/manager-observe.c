@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "manager-internal.h"
+
+#define RATES_LEAST_US (100 * USEC_PER_MSEC)
+#define MIX_BLEND      0.5  /* weight of the newest second */
+#define BUSY_DEPTH     0.85 /* of the depth it may have: waiting for the device, not for work */
+#define DEMAND_CHANGE  0.1  /* relative: worth a new plan */
+#define MIX_CHANGE     0.15
+#define GUARD_DECAY    0.95
+#define GUARD_MARGIN   1.1  /* of the excess */
+#define BIAS_DECAY     0.95 /* a look */
+#define BIAS_MAX       1.5
+#define SENSOR_ERROR   0.02 /* what a sensor may be off without anything being wrong */
+
+/* The first sight counts in full, later ones half. */
+static double blend(const ManagedDevice *md, double old, double new)
+{
+	if (isnan(new))
+		return old;
+	return md->has_mix ? old + MIX_BLEND * (new - old) : new;
+}
+
+/* IOs as large as the chunk are parts of larger ones: what was seen before the chunk was set is the
+ * better knowledge. */
+static bool is_split(const ManagedDevice *md, double kib)
+{
+	return md->actual.chunk_kib && kib >= 0.9 * md->actual.chunk_kib;
+}
+
+static void observe_mix(ManagedDevice *md)
+{
+	const MeterRates *r = &md->rates;
+	bool read_split = is_split(md, r->read_kib), write_split = is_split(md, r->write_kib);
+
+	if (!read_split && !write_split) {
+		md->mix.read_share = CLAMP(blend(md, md->mix.read_share, r->read_share), 0.0, 1.0);
+		md->mix.random_share =
+			CLAMP(blend(md, md->mix.random_share, r->random_share), 0.0, 1.0);
+	}
+	if (!read_split)
+		md->mix.read_kib = blend(md, md->mix.read_kib, r->read_kib);
+	if (!write_split)
+		md->mix.write_kib = blend(md, md->mix.write_kib, r->write_kib);
+	/* what was outstanding shows the workload's depth only while nothing holds it back */
+	if (!md->actual.depth && !md->actual.chunk_kib)
+		md->offered_depth = MAX(r->depth, 0.9 * md->offered_depth);
+	else if (!md->actual.chunk_kib)
+		md->offered_depth = MAX(r->depth, md->offered_depth);
+	md->mix.depth = MAX(md->offered_depth, 1.0);
+	md->has_mix = true;
+}
+
+static double observed_mb_s(const ManagedDevice *md)
+{
+	return md->rates.mb_s[READ_IO] + md->rates.mb_s[WRITE_IO];
+}
+
+static double observed_iops(const ManagedDevice *md)
+{
+	return md->rates.iops[READ_IO] + md->rates.iops[WRITE_IO];
+}
+
+/* Does the workload want more than it gets? It keeps all the depth outstanding that it may have; or
+ * spends the joules that it is paced to (what pacing holds back is not seen as outstanding); or
+ * reaches what the setting is predicted to give. */
+static bool is_saturated(const ManagedDevice *md, double near)
+{
+	const Setting *s = &md->actual;
+	double iops = observed_iops(md);
+	Prediction p;
+
+	if (iops <= 0)
+		return false;
+	if (s->depth && md->rates.depth >= BUSY_DEPTH * MIN((double)s->depth, md->mix.depth))
+		return true;
+	if (s->pace_w > 0 &&
+	    iops * mix_price_joules(md->device->profile, &md->mix) >= near * s->pace_w)
+		return true;
+	predict(md->device->profile, &md->mix, s, &p);
+	return observed_mb_s(md) >= near * p.mb_s;
+}
+
+/* A device planned for its demand and the policy's headroom is busy for 1/headroom of the time:
+ * more than half-way from there to all of it wants more. */
+static void observe_demand(const Manager *m, ManagedDevice *md)
+{
+	double near = (1 + 1 / manager_policy_now(m)->demand_headroom) / 2;
+	double mb_s = observed_mb_s(md);
+
+	md->saturated = is_saturated(md, near);
+	md->demand_mb_s = md->saturated ? INFINITY : mb_s;
+}
+
+/* Only upwards: a device found to draw more than it can is believed to go on doing so, and slowly
+ * forgiven. */
+static double new_bias(double bias, double over)
+{
+	double forgiven = 1 + BIAS_DECAY * (bias - 1);
+
+	if (over > 1 + SENSOR_ERROR)
+		return MIN(MAX(over, forgiven), BIAS_MAX);
+	return forgiven < 1 + SENSOR_ERROR ? 1 : forgiven;
+}
+
+static void observe_power(ManagedDevice *md)
+{
+	const Profile *p = md->device->profile;
+	double cap_w = cap_watts(p, &md->actual), w;
+	Prediction expected;
+
+	md->measured_w = NAN;
+	if (md->device->ops->power && md->device->ops->power(md->device, &w) >= 0 && isfinite(w) &&
+	    w >= 0)
+		md->measured_w = w;
+	predict_demand(p, &md->mix, &md->actual, observed_mb_s(md), &expected);
+	md->estimated_w = expected.watts;
+	if (!isnan(md->rates.joules_per_s))
+		md->estimated_w = MIN(p->idle_w + md->rates.joules_per_s, cap_w);
+	if (md->transition_end_us)
+		md->estimated_w = MAX(md->estimated_w, md->transition_w);
+	else if (!isnan(md->measured_w))
+		md->bias = new_bias(md->bias, md->measured_w / cap_w);
+}
+
+/* IO has reached a sleeping disk: it is waking now, whatever was planned, and the others must make
+ * room for its spin-up at once. */
+void managed_notice_waking(Manager *m, ManagedDevice *md)
+{
+	managed_begin_waking(m, md);
+	md->actual.condition = CONDITION_ACTIVE;
+	md->target.condition = CONDITION_ACTIVE;
+	for (size_t i = 0; i < knob_count(); i++)
+		if (md->knobs[i].knob->mechanism == MECHANISM_CONDITION && md->knobs[i].offered)
+			md->knobs[i].knob->read(md->device, &md->knobs[i].current);
+	managed_update_cap(m, md);
+	m->woken = true;
+	manager_decide(m, md->device->name, "IO arrived", "woken");
+	log_notice("%s: IO woke it", md->device->name);
+}
+
+static void observe(Manager *m, ManagedDevice *md, uint64_t now)
+{
+	DeviceCounters c;
+	int r;
+
+	if (meter_read(m->meter, md->device, &c) < 0)
+		return;
+	/* rates over less are chance */
+	if (md->has_counters && c.time_us >= md->counters.time_us &&
+	    c.time_us - md->counters.time_us < RATES_LEAST_US)
+		return;
+	r = md->has_counters ? meter_rates(&md->counters, &c, &md->rates) : -ESTALE;
+	if (r == -EAGAIN)
+		return;
+	md->counters = c;
+	md->has_counters = true;
+	if (r < 0)
+		return;
+	if (observed_iops(md) > 0) {
+		md->last_io_us = now;
+		if (managed_asleep(md) && !md->busy)
+			managed_notice_waking(m, md);
+		observe_mix(md);
+	}
+	observe_demand(m, md);
+	observe_power(md);
+	managed_update_cap(m, md);
+}
+
+static bool differs(double a, double b, double relative)
+{
+	if (isinf(a) || isinf(b))
+		return isinf(a) != isinf(b);
+	return fabs(a - b) > relative * MAX(MAX(fabs(a), fabs(b)), 1.0);
+}
+
+static bool mix_differs(const Mix *a, const Mix *b)
+{
+	return fabs(a->read_share - b->read_share) > MIX_CHANGE ||
+	       fabs(a->random_share - b->random_share) > MIX_CHANGE ||
+	       differs(mix_mean_kib(a), mix_mean_kib(b), 2 * MIX_CHANGE) ||
+	       differs(a->depth, b->depth, 0.5);
+}
+
+static bool is_news(const Manager *m, const ManagedDevice *md, uint64_t now)
+{
+	uint64_t idle_us = now - md->last_io_us, due_us = manager_policy_now(m)->sleep_idle_us;
+
+	return differs(md->demand_mb_s, md->planned_demand_mb_s, DEMAND_CHANGE) ||
+	       mix_differs(&md->mix, &md->planned_mix) || md->bias != md->planned_bias ||
+	       (idle_us >= due_us && idle_us - due_us < 2 * LOOK_US);
+}
+
+/* Sensors of all devices together against the budget: what the model got wrong is kept free. */
+static bool observe_overrun(Manager *m)
+{
+	bool was = m->overrun;
+	double total = 0, over;
+
+	for (size_t i = 0; i < m->n_devices; i++)
+		total += m->devices[i]->measured_w;
+	m->measured_w = m->n_devices ? total : NAN;
+	over = m->measured_w - m->budget_w;
+	m->overrun = !isnan(over) && over > 0;
+	if (!m->overrun) {
+		m->guard_w = m->guard_w < 0.1 ? 0 : m->guard_w * GUARD_DECAY;
+		return false;
+	}
+	if (m->event_us && manager_now_us(m) - m->event_us < OVERDUE_US)
+		return false; /* it is being brought down already */
+	m->guard_w = MIN(m->guard_w + GUARD_MARGIN * over, 0.2 * m->budget_w);
+	if (!was) {
+		log_warning("Measured %.1f W exceed the budget of %.1f W: keeping %.1f W more free",
+			    m->measured_w, m->budget_w, m->guard_w);
+		if (m->events.overrun)
+			m->events.overrun(m->measured_w, m->budget_w, m->events.userdata);
+	}
+	return true;
+}
+
+void manager_peek(Manager *m)
+{
+	DeviceCounters c;
+
+	for (size_t i = 0; i < m->n_devices; i++) {
+		ManagedDevice *md = m->devices[i];
+
+		/* no IO completes before the disk is awake: one that waits is the first sign */
+		if (managed_asleep(md) && !md->busy && md->device->ops->counters &&
+		    md->device->ops->counters(md->device, &c) >= 0 && c.outstanding >= 1)
+			managed_notice_waking(m, md);
+	}
+}
+
+void manager_look(Manager *m)
+{
+	uint64_t now = manager_now_us(m);
+
+	for (size_t i = 0; i < m->n_devices; i++) {
+		observe(m, m->devices[i], now);
+		m->news |= is_news(m, m->devices[i], now);
+	}
+	m->news |= observe_overrun(m);
+	m->looked_us = now;
+}

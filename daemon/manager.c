@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "manager.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "manager-internal.h"
+
+/* A shelf of disks spins up in turn; the unit allows a little more. */
+#define STOP_TIMEOUT_US (240 * USEC_PER_SEC)
+#define TRIES_AT_STOP   2
+
+static void manager_wake(void *userdata);
+
+static int load_policies(Manager *m, const char *name)
+{
+	_cleanup_(policy_freep) Policy *policy = NULL, *emergency = NULL;
+	int r = policy_find(m->config.policy_directories, name, &policy);
+
+	if (r < 0)
+		return r;
+	r = policy_find(m->config.policy_directories, "emergency", &emergency);
+	if (r < 0)
+		log_warning_errno(r, "No emergency policy: emergencies will use %s", name);
+	policy_free(m->policy);
+	policy_free(m->emergency_policy);
+	m->policy = TAKE_PTR(policy);
+	m->emergency_policy = TAKE_PTR(emergency);
+	return 0;
+}
+
+int manager_new(const ManagerConfig *config, Loop *loop, Inventory *inventory, Manager **ret)
+{
+	_cleanup_(manager_freep) Manager *m = calloc(1, sizeof(*m));
+	char boot_id[37];
+	int r;
+
+	if (!m)
+		return -ENOMEM;
+	m->config = *config;
+	m->loop = loop;
+	m->inventory = inventory;
+	m->budget_w = INFINITY;
+	loop->wake = manager_wake;
+	loop->userdata = m;
+	m->claims = claims_new();
+	if (!m->claims)
+		return -ENOMEM;
+	r = config->policy ? load_policies(m, config->policy) : 0;
+	if (r < 0)
+		return log_error_errno(r, "Policy \"%s\" cannot be used", config->policy);
+	r = read_boot_id(boot_id);
+	if (r < 0)
+		return log_error_errno(r, "/proc/sys/kernel/random/boot_id cannot be read");
+	r = journal_open(config->journal_path, boot_id, &m->journal);
+	if (r < 0)
+		return log_error_errno(r, "Journal %s cannot be used", config->journal_path);
+	r = meter_open(config->bpf, &m->meter, &m->meter_why_not);
+	if (r < 0)
+		return log_error_errno(r, "No meter");
+	*ret = TAKE_PTR(m);
+	return 0;
+}
+
+void manager_set_events(Manager *m, const ManagerEvents *events)
+{
+	m->events = events ? *events : (ManagerEvents){};
+}
+
+int manager_start(Manager *m)
+{
+	int r = inventory_start(m->inventory, manager_on_device, m);
+
+	if (r < 0)
+		return r;
+	r = manager_load_claims(m);
+	if (r < 0)
+		return r;
+	manager_look(m);
+	manager_react(m, "start");
+	return 0;
+}
+
+static bool is_settled(const ManagedDevice *md)
+{
+	for (size_t k = 0; k < knob_count(); k++)
+		if (md->knobs[k].pending && md->knobs[k].failures < TRIES_AT_STOP)
+			return false;
+	return !md->busy;
+}
+
+static bool all_settled(const Manager *m)
+{
+	for (size_t i = 0; i < m->n_devices; i++)
+		if (!is_settled(m->devices[i]))
+			return false;
+	return m->n_leaving == 0;
+}
+
+static void begin_release(Manager *m, ManagedDevice *md)
+{
+	for (size_t i = 0; i < knob_count(); i++)
+		md->knobs[i].failures = md->knobs[i].retry_at_us = 0;
+	managed_set_target(m, md, &SETTING_AS_FOUND);
+}
+
+/* Gives everything back, waiting for spindles too. What fails stays in the journal, for
+ * storpowerd --restore and the next start. */
+static void release_everything(Manager *m)
+{
+	uint64_t end = manager_now_us(m) + STOP_TIMEOUT_US;
+
+	m->stopping = true;
+	m->budget_w = INFINITY;
+	snprintf(m->why, sizeof(m->why), "the daemon ends");
+	for (size_t i = 0; i < m->n_devices; i++)
+		begin_release(m, m->devices[i]);
+	manager_pump(m);
+	while (!all_settled(m) && manager_now_us(m) < end) {
+		m->loop->drain(m->loop, 100 * USEC_PER_MSEC, true);
+		if (!all_settled(m))
+			clock_sleep_us(&m->loop->clock, 20 * USEC_PER_MSEC);
+		manager_pump(m);
+	}
+	/* the devices are the workers' until they have let go; a service manager's patience ends
+	 * this if a device's driver does not */
+	while (m->loop->drain(m->loop, USEC_PER_SEC, true) == -ETIMEDOUT)
+		log_warning("Waiting for devices that do not answer");
+}
+
+int manager_restore(const ManagerConfig *config, Loop *loop, Inventory *inventory)
+{
+	_cleanup_(manager_freep) Manager *m = NULL;
+	ManagerConfig c = *config;
+	size_t n, left;
+	int r;
+
+	c.policy = c.claims_path = NULL;
+	c.bpf = false;
+	r = manager_new(&c, loop, inventory, &m);
+	if (!m)
+		return r;
+	n = journal_size(m->journal);
+	if (n == 0)
+		return 0;
+	r = inventory_start(inventory, manager_on_device, m);
+	if (r < 0)
+		return r;
+	release_everything(m);
+	left = journal_size(m->journal);
+	log_notice("%zu settings were put back, %zu are left in the journal", n - left, left);
+	return left ? -EIO : 0;
+}
+
+Manager *manager_free(Manager *m)
+{
+	if (!m)
+		return NULL;
+	m->events = (ManagerEvents){};
+	if (m->journal && !m->stopping)
+		release_everything(m);
+	if (m->journal && journal_size(m->journal))
+		log_warning("%zu settings could not be put back; they stay in the journal: run "
+			    "storpowerd --restore, or start it again",
+			    journal_size(m->journal));
+	m->loop->wake_at(m->loop, USEC_NEVER);
+	for (size_t i = 0; i < m->n_devices; i++)
+		managed_free(m->devices[i]);
+	free(m->devices);
+	free(m->leaving);
+	plan_free(m->plan);
+	manager_forget_decisions(m);
+	claims_free(m->claims);
+	journal_close(m->journal);
+	meter_close(m->meter);
+	free(m->meter_why_not);
+	policy_free(m->policy);
+	policy_free(m->emergency_policy);
+	free(m);
+	return NULL;
+}
+
+bool manager_enforcing(const Manager *m)
+{
+	const Claim *c;
+
+	for (size_t i = 0; (c = claims_get(m->claims, i)); i++)
+		if (claim_active(c, manager_now_us(m)))
+			return true;
+	return false;
+}
+
+bool manager_any_asleep(const Manager *m)
+{
+	for (size_t i = 0; i < m->n_devices; i++)
+		if (managed_asleep(m->devices[i]))
+			return true;
+	return false;
+}
+
+void manager_changed(Manager *m)
+{
+	if (m->events.changed)
+		m->events.changed(m->events.userdata);
+}
+
+static void update_budget(Manager *m)
+{
+	const Claim *c;
+	char watts[32];
+
+	m->budget_w = claims_effective(m->claims, SCOPE_NODE, NULL, manager_rated_w(m),
+				       manager_now_us(m), &c);
+	m->effective_cookie = c ? c->cookie : 0;
+	if (!c)
+		snprintf(m->why, sizeof(m->why), "%s",
+			 manager_enforcing(m) ? "a claim on a device or group"
+					      : "no claim is active");
+	else
+		snprintf(m->why, sizeof(m->why), "%s by claim %llu of %s%s%.80s",
+			 format_watts(watts, sizeof(watts), m->budget_w),
+			 (unsigned long long)c->cookie, claim_class_name(c->class),
+			 *c->reason ? ": " : "", c->reason);
+}
+
+static double plan_budget_w(const Manager *m)
+{
+	return isinf(m->budget_w) ? INFINITY
+				  : MAX(m->budget_w - m->guard_w - m->config.guard_w, 0.0);
+}
+
+static bool same_settings(const Plan *a, const Plan *b)
+{
+	if (!a || a->n_devices != b->n_devices)
+		return false;
+	for (size_t i = 0; i < a->n_devices; i++)
+		if (!setting_equal(&a->devices[i].setting, &b->devices[i].setting))
+			return false;
+	return true;
+}
+
+static void adopt(Manager *m, Plan *plan)
+{
+	plan_free(m->plan);
+	m->plan = plan;
+	manager_set_targets(m, plan);
+	manager_pump(m);
+}
+
+static size_t count_held(const Manager *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n_devices; i++)
+		n += managed_held(m, m->devices[i]);
+	return n;
+}
+
+/* A plan with slow savings (a spin-down) is followed at once by one without them, so that the fast
+ * knobs alone hold the budget until the slow savings arrive. Returns 1 when any setting changed. */
+static int plan_and_apply(Manager *m, const Plan *held)
+{
+	int changed = 0;
+
+	for (unsigned round = 0; round < 3; round++) {
+		size_t n_held = count_held(m);
+		Plan *plan;
+		int r = manager_make_plan(m, plan_budget_w(m), 0, manager_policy_now(m), &plan);
+
+		if (r < 0)
+			return r;
+		if (held && !plan_worth_changing(held, plan, manager_policy_now(m))) {
+			plan_free(plan);
+			return changed;
+		}
+		changed |= !same_settings(m->plan, plan);
+		adopt(m, plan);
+		held = NULL;
+		if (count_held(m) <= n_held)
+			break;
+	}
+	return changed;
+}
+
+static void note_plan(Manager *m, const char *why)
+{
+	const Plan *p = m->plan;
+	char cap[32], text[160];
+
+	format_watts(cap, sizeof(cap), p->cap_w);
+	snprintf(text, sizeof(text), "%zu devices can draw %s, %.0f of %.0f MB/s", p->n_devices,
+		 cap, p->mb_s, p->full_mb_s);
+	manager_decide(m, "", m->why, "%s: %s", why, text);
+	log_info("%s: %s (%s)", why, text, m->why);
+	if (p->shortfall_w > 0)
+		log_warning(
+			"The budget is %.1f W below what the devices draw at least: held at that",
+			p->shortfall_w);
+	if (m->events.plan_applied)
+		m->events.plan_applied(p, why, m->events.userdata);
+}
+
+void manager_react(Manager *m, const char *why)
+{
+	int r;
+
+	if (m->stopping) {
+		manager_pump(m);
+		return;
+	}
+	update_budget(m);
+	r = plan_and_apply(m, NULL);
+	m->woken = m->news = false;
+	if (r < 0)
+		log_error_errno(r, "No plan could be made; the last one stays in force");
+	else
+		note_plan(m, why);
+	manager_changed(m);
+	manager_arm(m);
+}
+
+/* A plan that no longer fits what is known of the devices is not worth keeping. */
+static const Plan *plan_to_keep(const Manager *m)
+{
+	if (!m->plan || m->plan->n_devices != m->n_devices ||
+	    m->cap_w > MAX(plan_budget_w(m), m->plan->cap_w) + 1e-6)
+		return NULL;
+	return m->plan;
+}
+
+/* The look once a second: replans only for what matters. */
+static void look(Manager *m)
+{
+	int r;
+
+	manager_look(m);
+	if (!m->news || !manager_enforcing(m))
+		return;
+	m->news = false;
+	r = plan_and_apply(m, plan_to_keep(m));
+	if (r < 0)
+		log_error_errno(r, "No plan could be made; the last one stays in force");
+	else if (r > 0)
+		note_plan(m, "demand has changed");
+	manager_changed(m);
+}
+
+/* When the device must be looked after again. */
+static uint64_t next_due_of(const Manager *m, const ManagedDevice *md)
+{
+	uint64_t next = md->transition_end_us ?: USEC_NEVER;
+
+	for (size_t i = 0; i < knob_count(); i++)
+		if (md->knobs[i].retry_at_us)
+			next = MIN(next, md->knobs[i].retry_at_us);
+	if (md->busy && !managed_overdue(m, md))
+		next = MIN(next, md->step_began_us + OVERDUE_US);
+	return next;
+}
+
+/* What was waited for has come: the device may be planned for again, or no longer. */
+static bool clear_due(Manager *m, ManagedDevice *md, uint64_t now)
+{
+	bool due = md->transition_end_us && md->transition_end_us <= now;
+
+	if (due)
+		md->transition_end_us = 0;
+	for (size_t i = 0; i < knob_count(); i++)
+		if (md->knobs[i].retry_at_us && md->knobs[i].retry_at_us <= now) {
+			md->knobs[i].retry_at_us = 0;
+			due = true;
+		}
+	managed_update_cap(m, md);
+	return due || (managed_overdue(m, md) && now - md->step_began_us < OVERDUE_US + LOOK_US);
+}
+
+static bool clear_all_due(Manager *m, uint64_t now)
+{
+	bool due = false;
+
+	for (size_t i = 0; i < m->n_devices; i++)
+		due |= clear_due(m, m->devices[i], now);
+	return due;
+}
+
+static void manager_wake(void *userdata)
+{
+	Manager *m = userdata;
+	uint64_t now = manager_now_us(m);
+	bool began = now >= m->claims_due_us, due;
+
+	if (m->stopping)
+		return;
+	if (m->inventory->ops->fd(m->inventory) < 0)
+		m->inventory->ops->process(m->inventory);
+	due = clear_all_due(m, now);
+	if (manager_expire_claims(m))
+		began = due = false;
+	else if (began)
+		m->event_us = now;
+	if (m->news || now - m->looked_us >= LOOK_US - USEC_PER_MSEC)
+		look(m);
+	else
+		manager_peek(m);
+	if (began || due || m->woken)
+		manager_react(m, began      ? "a claim began"
+				 : m->woken ? "IO woke a disk"
+					    : "a device is to be looked after again");
+	manager_pump(m);
+	manager_arm(m);
+}
+
+void manager_arm(Manager *m)
+{
+	uint64_t now = manager_now_us(m), next;
+
+	if (m->stopping)
+		return;
+	next = m->claims_due_us = claims_next_event(m->claims, now);
+	for (size_t i = 0; i < m->n_devices; i++)
+		next = MIN(next, next_due_of(m, m->devices[i]));
+	/* idle means asleep: without a claim and without anyone asking there is nothing to see */
+	if (manager_enforcing(m) || now < m->watched_until_us || m->fast_steps)
+		next = MIN(next, m->looked_us + LOOK_US);
+	if (manager_enforcing(m) && manager_any_asleep(m))
+		next = MIN(next, now + PEEK_US);
+	m->loop->wake_at(m->loop, next);
+}
+
+int manager_set_policy(Manager *m, const char *name, char **ret_error)
+{
+	int r = load_policies(m, name);
+
+	if (r < 0) {
+		*ret_error = text_printf("policy \"%s\" cannot be used: %s", name, strerror(-r));
+		return r;
+	}
+	manager_react(m, "policy changed");
+	return 0;
+}
+
+int manager_reload(Manager *m, char **ret_error)
+{
+	_cleanup_free_ char *name = strdup(m->policy->name);
+
+	return name ? manager_set_policy(m, name, ret_error) : -ENOMEM;
+}
+
+const char *manager_policy(const Manager *m)
+{
+	return m->policy->name;
+}

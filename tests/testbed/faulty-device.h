@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* A device of any kind whose writes fail as no simulated fault does: one attribute alone refuses or
+ * hangs, or a write takes and cannot be read back. */
+
+#include "device/device.h"
+
+typedef struct FaultyDevice {
+	DeviceOps ops; /* first: a device's ops are its FaultyDevice */
+	const DeviceOps *healthy;
+	const Clock *clock;
+	const char *of;                /* part of the name of the attribute or file; NULL: of all */
+	bool refuse;                   /* writes: -EIO */
+	atomic_uint_least64_t hang_us; /* writes take so much longer... */
+	bool late;                     /* ...after they have taken effect, not before */
+	atomic_uint hanging;           /* writes now on their way */
+	bool blind;                    /* after a write, reads: -EIO */
+	atomic_bool unseen;            /* written while blind */
+} FaultyDevice;
+
+/* Healthy until told otherwise. Must outlive the device. */
+void faulty_device_wrap(FaultyDevice *f, Device *d, const Clock *clock);

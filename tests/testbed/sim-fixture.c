@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "sim-fixture.h"
+
+#include <errno.h>
+#include <error.h>
+#include <ftw.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/log.h"
+
+static const char *const profile_directories[] = { "policies/profiles", NULL };
+static const char *const policy_directories[] = { "policies", NULL };
+
+static void must(int r, const char *what)
+{
+	if (r < 0)
+		error(1, -r, "%s", what);
+}
+
+static char *path_in(const char *dir, const char *name)
+{
+	char *p = text_printf("%s/%s", dir, name);
+
+	must(p ? 0 : -ENOMEM, "path");
+	return p;
+}
+
+void fixture_open_in(Fixture *f, const char *node_path, const char *dir)
+{
+	log_set_max_level(LOG_ERR);
+	snprintf(f->dir, sizeof(f->dir), "%s", dir);
+	f->journal = path_in(dir, "journal");
+	f->claims = path_in(dir, "claims");
+	f->registers = path_in(dir, "registers");
+	f->loop = virtual_loop_new(1000 * USEC_PER_SEC);
+	must(f->loop ? 0 : -ENOMEM, "loop");
+	must(profile_store_read(profile_directories, &f->profiles), "profiles");
+	must(sim_node_open(node_path, f->registers, f->profiles, &f->loop->clock, &f->node),
+	     node_path);
+}
+
+void fixture_open(Fixture *f, const char *node_path)
+{
+	char dir[] = "/tmp/storpower-test-XXXXXX";
+
+	*f = (Fixture){};
+	must(mkdtemp(dir) ? 0 : -errno, dir);
+	fixture_open_in(f, node_path, dir);
+}
+
+void fixture_start(Fixture *f)
+{
+	ManagerConfig config = {
+		.profiles = f->profiles,
+		.policy_directories = policy_directories,
+		.policy = sim_node_policy(f->node) ?: "balanced",
+		.claims_path = f->claims,
+		.journal_path = f->journal,
+	};
+
+	must(manager_new(&config, f->loop, f->node, &f->manager), "manager");
+	must(manager_start(f->manager), "start");
+}
+
+void fixture_stop(Fixture *f)
+{
+	f->manager = manager_free(f->manager);
+}
+
+static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+{
+	(void)st, (void)flag, (void)ftw;
+	return remove(path);
+}
+
+void fixture_close(Fixture *f)
+{
+	fixture_stop(f);
+	inventory_free(f->node);
+	profile_store_free(f->profiles);
+	virtual_loop_free(f->loop);
+	free(f->journal);
+	free(f->claims);
+	free(f->registers);
+	if (!strncmp(f->dir, "/tmp/storpower-test-", 20))
+		nftw(f->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	*f = (Fixture){};
+}
+
+void fixture_run(Fixture *f, double seconds)
+{
+	virtual_loop_run_until(f->loop,
+			       clock_now_us(&f->loop->clock) + (uint64_t)(seconds * USEC_PER_SEC));
+}
+
+uint64_t fixture_claim(Fixture *f, const Claim *c)
+{
+	_cleanup_free_ char *why = NULL;
+	uint64_t cookie = 0;
+
+	if (manager_add_claim(f->manager, c, &cookie, &why) < 0)
+		error(1, 0, "claim refused: %s", why);
+	return cookie;
+}
+
+uint64_t fixture_set(Fixture *f, const char *limit)
+{
+	Claim c = {
+		.class = CLASS_OPERATOR, .source = "test", .reason = "test", .expiry_us = USEC_NEVER
+	};
+
+	must(parse_limit(limit, &c.limit, &c.unit), limit);
+	return fixture_claim(f, &c);
+}
+
+void fixture_release(Fixture *f, uint64_t cookie)
+{
+	_cleanup_free_ char *why = NULL;
+
+	if (manager_release(f->manager, cookie, &why) < 0)
+		error(1, 0, "release refused: %s", why);
+}
+
+double fixture_rated_w(Fixture *f)
+{
+	ManagerState s;
+
+	manager_state(f->manager, &s);
+	return s.rated_w;
+}
+
+char *fixture_dump(Fixture *f)
+{
+	char *text;
+
+	must(sim_node_dump(f->node, &text), "dump");
+	return text;
+}

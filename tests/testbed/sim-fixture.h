@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* A manager on a simulated node on virtual time, in a temporary folder of its own. */
+
+#include "device/simulated.h"
+#include "manager.h"
+#include "virtual-loop.h"
+
+typedef struct Fixture {
+	char dir[64];
+	char *journal, *claims, *registers;
+	Loop *loop;
+	ProfileStore *profiles;
+	Inventory *node;
+	Manager *manager;
+} Fixture;
+
+/* All of these end the test program with a message when the machine cannot do it. */
+void fixture_open(Fixture *f, const char *node_path);
+/* The same in a given folder, which outlives the fixture: what a killed daemon left is found again.
+ */
+void fixture_open_in(Fixture *f, const char *node_path, const char *dir);
+void fixture_start(Fixture *f);
+void fixture_stop(Fixture *f);  /* the manager only; the node stays as it is */
+void fixture_close(Fixture *f); /* all, and the folder unless it was given */
+
+void fixture_run(Fixture *f, double seconds);
+uint64_t fixture_claim(Fixture *f, const Claim *c);
+uint64_t fixture_set(Fixture *f, const char *limit); /* node, operator, standing, until released */
+void fixture_release(Fixture *f, uint64_t cookie);
+double fixture_rated_w(Fixture *f);
+char *fixture_dump(Fixture *f); /* registers; free() */

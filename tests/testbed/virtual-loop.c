@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "virtual-loop.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+typedef struct Finished {
+	struct Finished *next;
+	uint64_t when_us;
+	Job *job;
+} Finished;
+
+typedef struct VirtualLoop {
+	Loop loop;
+	uint64_t now_us, job_us; /* job_us: how far the running job is ahead */
+	bool in_job;
+	uint64_t wake_us;
+	Finished *finished; /* by time */
+	unsigned fast, slow;
+	unsigned refused; /* submits to come */
+} VirtualLoop;
+
+static uint64_t virtual_now_us(void *userdata)
+{
+	VirtualLoop *l = userdata;
+
+	return l->now_us + l->job_us;
+}
+
+static void virtual_sleep_us(void *userdata, uint64_t us)
+{
+	VirtualLoop *l = userdata;
+
+	if (l->in_job)
+		l->job_us += us;
+	else
+		l->now_us += us;
+}
+
+static int virtual_submit(Loop *loop, Job *job)
+{
+	VirtualLoop *l = (VirtualLoop *)loop;
+	Finished **at = &l->finished, *f;
+
+	if (l->refused) {
+		l->refused--;
+		return -EAGAIN;
+	}
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return -ENOMEM;
+	l->in_job = true;
+	l->job_us = 0;
+	job->run(job);
+	*f = (Finished){ .when_us = l->now_us + l->job_us, .job = job };
+	l->in_job = false;
+	l->job_us = 0;
+	while (*at && (*at)->when_us <= f->when_us)
+		at = &(*at)->next;
+	f->next = *at;
+	*at = f;
+	*(job->slow ? &l->slow : &l->fast) += 1;
+	return 0;
+}
+
+static int virtual_wake_at(Loop *loop, uint64_t when_us)
+{
+	((VirtualLoop *)loop)->wake_us = when_us;
+	return 0;
+}
+
+static void finish_first(VirtualLoop *l)
+{
+	Finished *f = l->finished;
+	Job *job = f->job;
+
+	l->finished = f->next;
+	l->now_us = f->when_us > l->now_us ? f->when_us : l->now_us;
+	free(f);
+	*(job->slow ? &l->slow : &l->fast) -= 1;
+	job->done(job);
+}
+
+static int virtual_drain(Loop *loop, uint64_t timeout_us, bool slow_too)
+{
+	VirtualLoop *l = (VirtualLoop *)loop;
+	uint64_t end = l->now_us + timeout_us;
+
+	while (l->fast || (slow_too && l->slow)) {
+		if (l->finished->when_us > end) {
+			l->now_us = end;
+			return -ETIMEDOUT;
+		}
+		finish_first(l);
+	}
+	return 0;
+}
+
+Loop *virtual_loop_new(uint64_t start_us)
+{
+	VirtualLoop *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->now_us = start_us;
+	l->wake_us = USEC_NEVER;
+	l->loop = (Loop){
+		.clock = { .now_us = virtual_now_us, .sleep_us = virtual_sleep_us, .userdata = l },
+		.submit = virtual_submit,
+		.wake_at = virtual_wake_at,
+		.drain = virtual_drain,
+	};
+	return &l->loop;
+}
+
+Loop *virtual_loop_free(Loop *loop)
+{
+	free(loop);
+	return NULL;
+}
+
+void virtual_loop_run_until(Loop *loop, uint64_t when_us)
+{
+	VirtualLoop *l = (VirtualLoop *)loop;
+
+	for (;;) {
+		uint64_t done_us = l->finished ? l->finished->when_us : USEC_NEVER;
+
+		if (done_us <= l->wake_us && done_us <= when_us) {
+			finish_first(l);
+		} else if (l->wake_us <= when_us) {
+			l->now_us = l->wake_us > l->now_us ? l->wake_us : l->now_us;
+			l->wake_us = USEC_NEVER;
+			l->loop.wake(l->loop.userdata);
+		} else {
+			l->now_us = when_us > l->now_us ? when_us : l->now_us;
+			return;
+		}
+	}
+}
+
+void virtual_loop_refuse(Loop *loop, unsigned n)
+{
+	((VirtualLoop *)loop)->refused = n;
+}

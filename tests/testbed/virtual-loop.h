@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* A Loop on virtual time: an hour passes in the time its events take to compute. Jobs overlap as
+ * threads do: each runs at once when submitted, its sleeps move only its own time ahead, and its
+ * done() comes when the loop's time has got there. Deterministic. */
+
+#include "loop.h"
+
+Loop *virtual_loop_new(uint64_t start_us);
+Loop *virtual_loop_free(Loop *l);
+/* Lets events happen until that time. */
+void virtual_loop_run_until(Loop *l, uint64_t when_us);
+/* The next n submits fail with -EAGAIN, as where no thread can be started. */
+void virtual_loop_refuse(Loop *l, unsigned n);

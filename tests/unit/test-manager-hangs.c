@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Devices that take their time: shelves of disks that spin up one after another, and writes that
+ * do not come back. */
+
+#include "test-manager.h"
+
+#include <ctype.h>
+
+#include "base/file.h"
+
+#define ARCHIVE "policies/nodes/archive.node"
+#define FLASH   "policies/nodes/flash.node"
+
+/* What the service manager allows a stop, and the restore after it, to take. */
+static double stop_timeout_s(void)
+{
+	static const char key[] = "TimeoutStopSec=";
+	_cleanup_free_ char *unit = NULL;
+	const char *at;
+
+	assert_int_equal(read_file("packaging/storpowerd.service", &unit), 0);
+	at = strstr(unit, key);
+	assert_non_null(at);
+	at += strlen(key);
+	assert_true(isdigit(*at));
+	return atof(at);
+}
+
+static void put_to_sleep(Fixture *f)
+{
+	fixture_run(f, 600);
+	fixture_set(f, "50%");
+	fixture_run(f, 1200);
+	assert_true(count_asleep(f) > 20);
+}
+
+static void stopping_wakes_a_shelf_within_the_units_patience(void **state)
+{
+	_cleanup_free_ char *before = NULL;
+	double rated_w, took_s;
+	size_t asleep;
+	uint64_t began;
+	Fixture f;
+
+	(void)state;
+	fixture_open(&f, ARCHIVE);
+	before = fixture_dump(&f);
+	fixture_start(&f);
+	put_to_sleep(&f);
+	asleep = count_asleep(&f);
+	rated_w = fixture_rated_w(&f);
+	(void)sim_node_over_seconds(f.node, rated_w);
+	began = now_us(&f);
+	fixture_stop(&f);
+	took_s = (double)(now_us(&f) - began) / USEC_PER_SEC;
+	print_message("# %zu disks woken in %.1f s\n", asleep, took_s);
+	assert_true(took_s < stop_timeout_s());
+	/* and not all at once: a hidden few percent above the profiles' figures at most */
+	assert_true(sim_node_over_seconds(f.node, 1.04 * rated_w) < 1);
+	assert_as_found(&f, before);
+	assert_journal_empty(f.journal);
+	fixture_close(&f);
+}
+
+static void restoring_wakes_a_shelf_within_the_units_patience(void **state)
+{
+	_cleanup_free_ char *before = NULL;
+	ManagerConfig config;
+	uint64_t began;
+	double took_s;
+	Fixture f;
+
+	(void)state;
+	fixture_open(&f, ARCHIVE);
+	before = fixture_dump(&f);
+	live_and_be_killed(f.dir, ARCHIVE, put_to_sleep);
+	config = (ManagerConfig){ .journal_path = f.journal };
+	began = now_us(&f);
+	assert_int_equal(manager_restore(&config, f.loop, f.node), 0);
+	took_s = (double)(now_us(&f) - began) / USEC_PER_SEC;
+	print_message("# restored in %.1f s\n", took_s);
+	assert_true(took_s < stop_timeout_s());
+	assert_as_found(&f, before);
+	assert_journal_empty(f.journal);
+	fixture_close(&f);
+}
+
+/* However long: its step and its device are the worker's until it has come back. */
+static void stopping_waits_for_a_write_that_hangs(void **state)
+{
+	uint64_t hang_us = 1000 * USEC_PER_SEC, began;
+	_cleanup_free_ char *before = NULL;
+	FaultyDevice nvme;
+	Fixture f;
+
+	(void)state;
+	fixture_open(&f, FLASH);
+	before = fixture_dump(&f);
+	fixture_start(&f);
+	fixture_run(&f, 10);
+	faulty_device_wrap(&nvme, managed(&f, "nvme0")->device, &f.loop->clock);
+	nvme.hang_us = hang_us;
+	limit(&f, SCOPE_DEVICE, "nvme0", 50);
+	began = now_us(&f);
+	fixture_run(&f, 5);
+	assert_true(managed(&f, "nvme0")->busy);
+	nvme.hang_us = 0;
+	fixture_stop(&f);
+	assert_true(now_us(&f) >= began + hang_us);
+	/* nothing of it comes later */
+	fixture_run(&f, 2000);
+	assert_as_found(&f, before);
+	assert_journal_empty(f.journal);
+	fixture_close(&f);
+}
+
+static void others_make_room_for_a_knob_that_hangs(void **state)
+{
+	FaultyDevice hung[3];
+	Fixture f;
+
+	(void)state;
+	fixture_open(&f, FLASH);
+	fixture_start(&f);
+	fixture_run(&f, 60);
+	for (size_t i = 0; i < ELEMENTSOF(hung); i++) {
+		faulty_device_wrap(&hung[i], f.manager->devices[i]->device, &f.loop->clock);
+		hung[i].hang_us = 30 * USEC_PER_SEC;
+	}
+	fixture_set(&f, "70%");
+	fixture_run(&f, 3);
+	for (size_t i = 0; i < ELEMENTSOF(hung); i++)
+		assert_true(f.manager->devices[i]->busy);
+	assert_true(state_of(&f).degraded);
+	assert_within_budget(&f);
+	assert_true(sim_node_true_watts(f.node) <= f.manager->budget_w);
+	for (size_t i = 0; i < ELEMENTSOF(hung); i++)
+		hung[i].hang_us = 0;
+	fixture_run(&f, 120);
+	assert_within_budget(&f);
+	assert_false(state_of(&f).degraded);
+	fixture_close(&f);
+}
+
+static void a_groups_limit_holds_while_a_member_hangs(void **state)
+{
+	double rated_w, worst_w = 0;
+	FaultyDevice hung;
+	Fixture f;
+	char *group;
+
+	(void)state;
+	fixture_open(&f, FLASH);
+	fixture_start(&f);
+	fixture_run(&f, 60);
+	group = f.manager->devices[0]->device->group;
+	limit(&f, SCOPE_GROUP, group, 60);
+	fixture_run(&f, 60);
+	assert_true(group_w(&f, group, &rated_w) <= 0.6 * rated_w + EPSILON_W);
+	faulty_device_wrap(&hung, f.manager->devices[0]->device, &f.loop->clock);
+	hung.hang_us = 30 * USEC_PER_SEC;
+	limit(&f, SCOPE_DEVICE, f.manager->devices[0]->device->name, 40);
+	for (unsigned i = 0; i < 600; i++) {
+		fixture_run(&f, 0.1);
+		worst_w = MAX(worst_w, group_w(&f, group, &rated_w));
+	}
+	if (worst_w > 0.6 * rated_w + EPSILON_W)
+		print_error("group at %.3f W, limit %.3f W\n", worst_w, 0.6 * rated_w);
+	assert_true(worst_w <= 0.6 * rated_w + EPSILON_W);
+	fixture_close(&f);
+}
+
+static void a_devices_limit_holds_while_another_hangs(void **state)
+{
+	const ManagedDevice *limited;
+	FaultyDevice hung;
+	Fixture f;
+
+	(void)state;
+	fixture_open(&f, FLASH);
+	fixture_start(&f);
+	fixture_run(&f, 60);
+	faulty_device_wrap(&hung, f.manager->devices[0]->device, &f.loop->clock);
+	hung.hang_us = 30 * USEC_PER_SEC;
+	fixture_set(&f, "80%");
+	limited = f.manager->devices[1];
+	limit(&f, SCOPE_DEVICE, limited->device->name, 60);
+	fixture_run(&f, 2);
+	for (unsigned i = 0; i < 600; i++) {
+		fixture_run(&f, 0.1);
+		assert_true(limited->cap_w <= 0.6 * limited->device->profile->rated_w + EPSILON_W);
+	}
+	fixture_close(&f);
+}
+
+/* One disk, idle from 100 s on, and an IO at `io_s`. */
+static void write_one_disk(const char *path, double io_s)
+{
+	_cleanup_fclose_ FILE *f = fopen(path, "we");
+
+	assert_non_null(f);
+	fprintf(f,
+		"[node]\nname = one\npolicy = archive\nseed = 1\nsensors = none\n"
+		"[devices d]\nprofile = seagate-exos-7e2000\ngroup = bulk\nread = 100%%\n"
+		"random = 100%%\nread_size = 64K\nwrite_size = 64K\ndepth = 4\n"
+		"demand = 0:20 100:0 %.1f:20\n",
+		io_s);
+}
+
+static void open_one_disk(Fixture *f, double io_s)
+{
+	char dir[] = "/tmp/storpower-test-XXXXXX";
+	_cleanup_free_ char *path = NULL;
+
+	*f = (Fixture){};
+	assert_non_null(mkdtemp(dir));
+	path = text_printf("%s/one.node", dir);
+	write_one_disk(path, io_s);
+	fixture_open_in(f, path, dir);
+	fixture_start(f);
+	fixture_set(f, "40%");
+}
+
+/* True when the IO came during the entry: the disk was woken and had never got to sleep. */
+static bool io_comes_at(double io_s)
+{
+	Fixture f;
+	bool hit;
+
+	open_one_disk(&f, io_s);
+	fixture_run(&f, io_s + 2);
+	hit = count_decisions(&f, NULL, "woken") && !count_decisions(&f, NULL, "condition: ");
+	if (hit) /* and its spin-up counts */
+		assert_true(f.manager->cap_w >= f.manager->devices[0]->transition_w);
+	fixture_run(&f, 30);
+	assert_int_equal(count_decisions(&f, NULL, "could not be set"), 0);
+	assert_null(f.manager->devices[0]->problem);
+	fixture_close(&f);
+	return hit;
+}
+
+static void io_during_the_entry_into_standby_is_a_spin_up(void **state)
+{
+	unsigned hits = 0;
+
+	(void)state;
+	for (double s = 158; s < 172; s += 0.5)
+		hits += io_comes_at(s);
+	print_message("# %u IOs during an entry\n", hits);
+	assert_true(hits > 0);
+}
+
+/* Between the IO and the next peek, its condition differs from what is held, but nobody meddled. */
+static void verifying_a_disk_that_io_has_just_woken_leaves_it_awake(void **state)
+{
+	(void)state;
+	for (double after_s = 0.01; after_s < 0.5; after_s += 0.06) {
+		const ManagedDevice *disk;
+		_cleanup_free_ KnobState *knobs = NULL;
+		Fixture f;
+		size_t n;
+
+		open_one_disk(&f, 200);
+		fixture_run(&f, 200 + after_s);
+		disk = f.manager->devices[0];
+		assert_int_equal(manager_verify_device(f.manager, 0, &knobs, &n), 0);
+		for (unsigned i = 0; i < 200; i++) {
+			fixture_run(&f, 0.1);
+			/* awake from the next peek on, and it stays so */
+			if (i > 2)
+				assert_false(managed_asleep(disk) ||
+					     disk->target.condition > CONDITION_IDLE_B);
+		}
+		assert_int_equal(count_decisions(&f, NULL, "woken"), 1);
+		assert_int_equal(count_decisions(&f, NULL, "settings lost"), 0);
+		fixture_close(&f);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stopping_wakes_a_shelf_within_the_units_patience),
+		cmocka_unit_test(restoring_wakes_a_shelf_within_the_units_patience),
+		cmocka_unit_test(stopping_waits_for_a_write_that_hangs),
+		cmocka_unit_test(others_make_room_for_a_knob_that_hangs),
+		cmocka_unit_test(a_groups_limit_holds_while_a_member_hangs),
+		cmocka_unit_test(a_devices_limit_holds_while_another_hangs),
+		cmocka_unit_test(io_during_the_entry_into_standby_is_a_spin_up),
+		cmocka_unit_test(verifying_a_disk_that_io_has_just_woken_leaves_it_awake),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
