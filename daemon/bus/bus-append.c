@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+
+#include "bus/bus-internal.h"
+
+/* 100 % of a claim's scope. */
+static double scope_rated_w(Bus *b, const Claim *c)
+{
+	DeviceState d;
+	double sum = 0;
+
+	if (c->scope == SCOPE_NODE)
+		return manager_rated_w(b->manager);
+	for (size_t i = 0; i < manager_device_count(b->manager); i++) {
+		if (manager_device(b->manager, i, &d) < 0)
+			continue;
+		if (streq(c->scope == SCOPE_GROUP ? d.device->group : d.device->name,
+			  c->target ?: ""))
+			sum += d.rated_w;
+	}
+	return sum;
+}
+
+static double seconds_until(uint64_t when_us, uint64_t now_us)
+{
+	if (when_us == USEC_NEVER)
+		return INFINITY;
+	return when_us > now_us ? (double)(when_us - now_us) / 1e6 : 0;
+}
+
+static bool claim_in_force(Bus *b, const Claim *c)
+{
+	uint64_t now = clock_now_us(&b->clock);
+	const Claim *lowest;
+
+	claims_effective(manager_claims(b->manager), c->scope, c->target, scope_rated_w(b, c), now,
+			 &lowest);
+	return lowest && lowest->cookie == c->cookie;
+}
+
+int bus_append_claim(Bus *b, sd_bus_message *m, const Claim *c)
+{
+	uint64_t now = clock_now_us(&b->clock);
+	bool percent = c->unit == LIMIT_PERCENT;
+
+	return sd_bus_message_append(
+		m, "a{sv}", 15, "Cookie", "t", c->cookie, "Class", "s", claim_class_name(c->class),
+		"Scope", "s", claim_scope_name(c->scope), "Target", "s", c->target ?: "", "Limit",
+		"d", c->limit, "Unit", "s", percent ? "%" : "W", "LimitPower", "d",
+		percent ? scope_rated_w(b, c) * c->limit / 100 : c->limit, "Source", "s", c->source,
+		"Reason", "s", c->reason, "Owner", "s", c->owner ?: "", "Standing", "b",
+		(int)!c->owner, "Active", "b", (int)claim_active(c, now), "InForce", "b",
+		(int)claim_in_force(b, c), "StartsIn", "d", seconds_until(c->start_us, now),
+		"ExpiresIn", "d", seconds_until(c->expiry_us, now));
+}
+
+int bus_append_plan(sd_bus_message *m, const Plan *p)
+{
+	return sd_bus_message_append(m, "a{sv}", 9, "Budget", "d", p->budget_w, "CapPower", "d",
+				     p->cap_w, "ExpectedPower", "d", p->expect_w, "Throughput", "d",
+				     p->mb_s, "FullThroughput", "d", p->full_mb_s, "Value", "d",
+				     p->value, "BoundValue", "d", p->bound_value, "Shortfall", "d",
+				     p->shortfall_w, "Optimal", "b", (int)p->optimal);
+}
+
+int bus_append_planned_device(sd_bus_message *m, const char *name, const PlannedDevice *d)
+{
+	const Setting *s = &d->setting;
+	char text[256];
+
+	return sd_bus_message_append(
+		m, "a{sv}", 16, "Name", "s", name, "Setting", "s",
+		setting_text(text, sizeof(text), s), "PowerState", "i", s->power_state,
+		"PowerLimit", "d", s->limit_w, "Condition", "s", condition_name(s->condition),
+		"DepthLimit", "u", s->depth, "ChunkLimit", "u", s->chunk_kib, "Pace", "d",
+		s->pace_w, "CapPower", "d", d->cap_w, "ExpectedPower", "d", d->expect_w,
+		"Throughput", "d", d->mb_s, "FullThroughput", "d", d->full_mb_s, "P99", "d",
+		d->p99_us, "Error", "d", d->error, "Exactness", "s",
+		exactness_name(setting_exactness(s)), "Reason", "s", plan_reason_text(d->reason));
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+
+#include "bus/bus-internal.h"
+
+int bus_device_path(const char *name, char **ret_path)
+{
+	return sd_bus_path_encode(BUS_DEVICE_PREFIX, name, ret_path);
+}
+
+static int find_device(sd_bus *bus, const char *path, const char *interface, void *userdata,
+		       void **ret_found, sd_bus_error *error)
+{
+	Bus *b = userdata;
+	_cleanup_free_ char *name = NULL;
+	int r = sd_bus_path_decode(path, BUS_DEVICE_PREFIX, &name);
+
+	(void)bus, (void)interface, (void)error;
+	if (r <= 0)
+		return r;
+	r = manager_device_by_name(b->manager, name, &b->device);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	*ret_found = b;
+	return 1;
+}
+
+static int enumerate_devices(sd_bus *bus, const char *prefix, void *userdata, char ***ret_nodes,
+			     sd_bus_error *error)
+{
+	Bus *b = userdata;
+	size_t n = manager_device_count(b->manager), found = 0;
+	_cleanup_(strv_freep) char **paths = calloc(n + 1, sizeof(*paths));
+	DeviceState d;
+	int r = 0;
+
+	(void)bus, (void)prefix, (void)error;
+	if (!paths)
+		return -ENOMEM;
+	for (size_t i = 0; i < n && r >= 0; i++) {
+		r = manager_device(b->manager, i, &d);
+		if (r >= 0)
+			r = bus_device_path(d.device->name, &paths[found]);
+		found += r >= 0;
+	}
+	if (r < 0)
+		return r;
+	*ret_nodes = TAKE_PTR(paths);
+	return 0;
+}
+
+static const char *device_text(const DeviceState *d, const char *property, char *buf, size_t size)
+{
+	const struct {
+		const char *property, *text;
+	} texts[] = {
+		{ "Name", d->device->name },
+		{ "Model", d->device->model },
+		{ "Kind", kind_name(d->device->kind) },
+		{ "Group", d->device->group },
+		{ "Profile", d->device->profile ? d->device->profile->name : "" },
+		{ "ProtectedReason", d->device->protected_why },
+		{ "Condition", condition_name(d->setting.condition) },
+		{ "Exactness", exactness_name(d->exactness) },
+	};
+
+	if (streq(property, "Setting"))
+		return setting_text(buf, size, &d->setting);
+	for (size_t i = 0; i < ELEMENTSOF(texts); i++)
+		if (streq(texts[i].property, property))
+			return texts[i].text ?: "";
+	return NULL;
+}
+
+static int get_text(sd_bus *bus, const char *path, const char *interface, const char *property,
+		    sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+	char buf[256];
+	const char *text = device_text(&b->device, property, buf, sizeof(buf));
+
+	(void)bus, (void)path, (void)interface, (void)error;
+	return text ? sd_bus_message_append(reply, "s", text) : -ENODATA;
+}
+
+static int get_flag(sd_bus *bus, const char *path, const char *interface, const char *property,
+		    sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+	const DeviceState *d = &b->device;
+	bool link = streq(property, "LinkSaving");
+
+	(void)bus, (void)path, (void)interface, (void)error;
+	return sd_bus_message_append(reply, "b",
+				     link ? d->setting.link != LINK_AS_FOUND
+					  : !d->device->profile || d->device->profile->estimated);
+}
+
+static int append_knob(sd_bus_message *m, const KnobState *k)
+{
+	return sd_bus_message_append(m, "a{sv}", 7, "Name", "s", k->name, "Mechanism", "s",
+				     mechanism_name(k->mechanism), "Exactness", "s",
+				     exactness_name(k->exactness), "Offered", "b", (int)k->offered,
+				     "WhyNot", "s", k->why_not ?: "", "Original", "s",
+				     k->original ?: "", "Wanted", "s", k->wanted ?: "");
+}
+
+/* manager_knobs() goes by index, the object by name. */
+static int knobs_of(Manager *m, const char *name, KnobState **ret, size_t *ret_n)
+{
+	DeviceState d;
+
+	for (size_t i = 0; i < manager_device_count(m); i++)
+		if (manager_device(m, i, &d) >= 0 && streq(d.device->name, name))
+			return manager_knobs(m, i, ret, ret_n);
+	return -ENOENT;
+}
+
+static int get_knobs(sd_bus *bus, const char *path, const char *interface, const char *property,
+		     sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+	_cleanup_free_ KnobState *knobs = NULL;
+	size_t n;
+	int r = knobs_of(b->manager, b->device.device->name, &knobs, &n);
+
+	(void)bus, (void)path, (void)interface, (void)property, (void)error;
+	if (r >= 0)
+		r = sd_bus_message_open_container(reply, 'a', "a{sv}");
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = append_knob(reply, &knobs[i]);
+	return r < 0 ? r : sd_bus_message_close_container(reply);
+}
+
+#define CONST         SD_BUS_VTABLE_PROPERTY_CONST
+#define CHANGES       SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE
+#define DEVICE(field) offsetof(Bus, device.field)
+
+static const sd_bus_vtable device_vtable[] = {
+	SD_BUS_VTABLE_START(0),
+	SD_BUS_PROPERTY("Name", "s", get_text, 0, CONST),
+	SD_BUS_PROPERTY("Model", "s", get_text, 0, CONST),
+	SD_BUS_PROPERTY("Kind", "s", get_text, 0, CONST),
+	SD_BUS_PROPERTY("Group", "s", get_text, 0, CONST),
+	SD_BUS_PROPERTY("Profile", "s", get_text, 0, CONST),
+	SD_BUS_PROPERTY("ProfileEstimated", "b", get_flag, 0, CONST),
+	SD_BUS_PROPERTY("ProtectedReason", "s", get_text, 0, 0),
+	SD_BUS_PROPERTY("RatedPower", "d", NULL, DEVICE(rated_w), CONST),
+	SD_BUS_PROPERTY("IdlePower", "d", NULL, DEVICE(idle_w), CONST),
+	SD_BUS_PROPERTY("CapPower", "d", NULL, DEVICE(cap_w), CHANGES),
+	SD_BUS_PROPERTY("EstimatedPower", "d", NULL, DEVICE(estimated_w), 0),
+	SD_BUS_PROPERTY("MeasuredPower", "d", NULL, DEVICE(measured_w), 0),
+	SD_BUS_PROPERTY("Throughput", "d", NULL, DEVICE(mb_s), 0),
+	SD_BUS_PROPERTY("ExpectedThroughput", "d", NULL, DEVICE(planned.mb_s), 0),
+	SD_BUS_PROPERTY("Demand", "d", NULL, DEVICE(demand_mb_s), 0),
+	SD_BUS_PROPERTY("IOPS", "d", NULL, DEVICE(iops), 0),
+	SD_BUS_PROPERTY("Depth", "d", NULL, DEVICE(depth), 0),
+	SD_BUS_PROPERTY("MeanSize", "d", NULL, DEVICE(mean_kib), 0),
+	SD_BUS_PROPERTY("ReadShare", "d", NULL, DEVICE(read_share), 0),
+	SD_BUS_PROPERTY("RandomShare", "d", NULL, DEVICE(random_share), 0),
+	SD_BUS_PROPERTY("Latency", "d", NULL, DEVICE(latency_us), 0),
+	SD_BUS_PROPERTY("Setting", "s", get_text, 0, CHANGES),
+	SD_BUS_PROPERTY("PowerState", "i", NULL, DEVICE(setting.power_state), CHANGES),
+	SD_BUS_PROPERTY("PowerLimit", "d", NULL, DEVICE(setting.limit_w), CHANGES),
+	SD_BUS_PROPERTY("Condition", "s", get_text, 0, CHANGES),
+	SD_BUS_PROPERTY("LinkSaving", "b", get_flag, 0, CHANGES),
+	SD_BUS_PROPERTY("DepthLimit", "u", NULL, DEVICE(setting.depth), CHANGES),
+	SD_BUS_PROPERTY("ChunkLimit", "u", NULL, DEVICE(setting.chunk_kib), CHANGES),
+	SD_BUS_PROPERTY("Pace", "d", NULL, DEVICE(setting.pace_w), CHANGES),
+	SD_BUS_PROPERTY("Exactness", "s", get_text, 0, CHANGES),
+	SD_BUS_PROPERTY("Reason", "s", NULL, DEVICE(reason), CHANGES),
+	SD_BUS_PROPERTY("Problem", "s", NULL, DEVICE(problem), CHANGES),
+	SD_BUS_PROPERTY("Asleep", "b", bus_get_bool, DEVICE(asleep), CHANGES),
+	SD_BUS_PROPERTY("Changing", "b", bus_get_bool, DEVICE(changing), CHANGES),
+	SD_BUS_PROPERTY("Meter", "s", NULL, DEVICE(meter), 0),
+	SD_BUS_PROPERTY("Knobs", "aa{sv}", get_knobs, 0, 0),
+	SD_BUS_VTABLE_END,
+};
+
+int bus_device_register(Bus *b)
+{
+	int r = sd_bus_add_object_manager(b->bus, NULL, BUS_PATH);
+
+	if (r >= 0)
+		r = sd_bus_add_node_enumerator(b->bus, NULL, BUS_DEVICE_PREFIX, enumerate_devices,
+					       b);
+	if (r >= 0)
+		r = sd_bus_add_fallback_vtable(b->bus, NULL, BUS_DEVICE_PREFIX, BUS_DEVICE,
+					       device_vtable, find_device, b);
+	return r;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include "bus/bus-internal.h"
+
+/* Root, or whoever runs the daemon: on a private bus that may be a plain user. */
+int bus_check_sender(sd_bus_message *m, sd_bus_error *error)
+{
+	_cleanup_(sd_bus_creds_unrefp) sd_bus_creds *creds = NULL;
+	uid_t uid;
+	int r = sd_bus_query_sender_creds(m, SD_BUS_CREDS_EUID, &creds);
+
+	if (r >= 0)
+		r = sd_bus_creds_get_euid(creds, &uid);
+	if (r < 0)
+		return sd_bus_error_setf(error, BUS_ERROR_NOT_AUTHORIZED,
+					 "%s: cannot tell who is calling: %s",
+					 sd_bus_message_get_member(m), strerror(-r));
+	if (uid == 0 || uid == geteuid())
+		return 0;
+	return sd_bus_error_setf(error, BUS_ERROR_NOT_AUTHORIZED,
+				 "%s is for root alone, you are uid %u: try sudo",
+				 sd_bus_message_get_member(m), (unsigned)uid);
+}
+
+int bus_manager_error(sd_bus_error *error, int r, const char *text, const char *invalid,
+		      const char *missing)
+{
+	const char *name = BUS_ERROR_FAILED;
+
+	if (r == -ENOMEM)
+		return sd_bus_error_set_errno(error, r);
+	if (r == -EINVAL || r == -ERANGE)
+		name = invalid;
+	else if (r == -ENOENT)
+		name = missing;
+	else if (r == -E2BIG)
+		name = BUS_ERROR_TOO_MANY_CLAIMS;
+	return sd_bus_error_setf(error, name, "%s", text ?: strerror(-r));
+}

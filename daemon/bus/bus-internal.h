@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Shared by the files of bus/ alone. */
+
+#include <systemd/sd-bus.h>
+
+#include "bus/bus.h"
+
+#define BUS_NAME          "org.storpower1"
+#define BUS_PATH          "/org/storpower1"
+#define BUS_DEVICE_PREFIX "/org/storpower1/device"
+#define BUS_MANAGER       "org.storpower1.Manager"
+#define BUS_DEVICE        "org.storpower1.Device"
+
+#define BUS_ERROR_INVALID_LIMIT   "org.storpower1.Error.InvalidLimit"
+#define BUS_ERROR_INVALID_OPTION  "org.storpower1.Error.InvalidOption"
+#define BUS_ERROR_UNKNOWN_DEVICE  "org.storpower1.Error.UnknownDevice"
+#define BUS_ERROR_UNKNOWN_GROUP   "org.storpower1.Error.UnknownGroup"
+#define BUS_ERROR_UNKNOWN_POLICY  "org.storpower1.Error.UnknownPolicy"
+#define BUS_ERROR_UNKNOWN_CLAIM   "org.storpower1.Error.UnknownClaim"
+#define BUS_ERROR_TOO_MANY_CLAIMS "org.storpower1.Error.TooManyClaims"
+#define BUS_ERROR_NOT_AUTHORIZED  "org.storpower1.Error.NotAuthorized"
+#define BUS_ERROR_FAILED          "org.storpower1.Error.Failed"
+
+typedef struct Owner Owner;
+
+struct Bus {
+	sd_bus *bus;
+	sd_event *event;
+	Manager *manager;
+	Clock clock;
+	ManagerEvents events;
+	Owner *owners;
+
+	ManagerState state; /* filled afresh for every request, see bus_find_manager() */
+	DeviceState device; /* likewise, see bus-device.c */
+
+	/* what listeners were last told, see bus-signals.c */
+	sd_event_source *emit;
+	ManagerState told;
+	char *told_policy;
+	char **told_devices;
+	size_t n_told_devices;
+	bool claims_changed;
+};
+
+/* bus-owner.c: a claim's owner is watched as long as it has claims. */
+int bus_owner_watch(Bus *b, const char *name);
+void bus_owners_prune(Bus *b);
+Owner *bus_owners_free(Owner *list);
+
+/* bus-manager.c, bus-manager-properties.c, bus-device.c */
+int bus_manager_register(Bus *b);
+extern const sd_bus_vtable bus_manager_properties[];
+int bus_find_methods(sd_bus *bus, const char *path, const char *interface, void *userdata,
+		     void **ret_found, sd_bus_error *error);
+int bus_find_manager(sd_bus *bus, const char *path, const char *interface, void *userdata,
+		     void **ret_found, sd_bus_error *error);
+int bus_device_register(Bus *b);
+int bus_device_path(const char *name, char **ret_path);
+int bus_get_bool(sd_bus *bus, const char *path, const char *interface, const char *property,
+		 sd_bus_message *reply, void *userdata, sd_bus_error *error);
+
+/* bus-append.c: the dictionaries of the contract. */
+int bus_append_claim(Bus *b, sd_bus_message *m, const Claim *c);
+int bus_append_plan(sd_bus_message *m, const Plan *p);
+int bus_append_planned_device(sd_bus_message *m, const char *name, const PlannedDevice *d);
+
+/* bus-signals.c */
+int bus_signals_register(Bus *b);
+void bus_signals_free(Bus *b);
+
+/* bus-arguments.c: what callers send, checked. Negative with a named error set. */
+typedef struct BusOptions {
+	const char *reason, *class, *source, *device, *group, *policy;
+	double for_seconds, start_in_seconds;
+	int standing;
+	unsigned forbid, only; /* sets of mechanisms */
+} BusOptions;
+
+typedef enum BusOptionSet { OPTIONS_OF_SET_BUDGET, OPTIONS_OF_PLAN } BusOptionSet;
+
+/* Reads a{sv}; what is not given keeps its value in *options. */
+int bus_read_options(sd_bus_message *m, BusOptionSet set, BusOptions *options, sd_bus_error *error);
+/* Reads "ds": a number and its unit. */
+int bus_read_limit(sd_bus_message *m, double *ret_value, LimitUnit *ret_unit, sd_bus_error *error);
+/* Class, target and lease. The claim borrows the options' strings. */
+int bus_claim_from_options(Bus *b, const BusOptions *options, Claim *claim, sd_bus_error *error);
+int bus_check_device(Bus *b, const char *name, DeviceState *ret, sd_bus_error *error);
+int bus_check_policy_name(const char *name, sd_bus_error *error);
+
+/* bus-errors.c */
+int bus_check_sender(sd_bus_message *m, sd_bus_error *error);
+/* An error of the manager's as a named one; `invalid` and `missing` name -EINVAL and -ENOENT. */
+int bus_manager_error(sd_bus_error *error, int r, const char *text, const char *invalid,
+		      const char *missing);

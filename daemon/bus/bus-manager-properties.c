@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+
+#include "bus/bus-internal.h"
+
+int bus_find_methods(sd_bus *bus, const char *path, const char *interface, void *userdata,
+		     void **ret_found, sd_bus_error *error)
+{
+	(void)bus, (void)interface, (void)error;
+	if (!streq(path, BUS_PATH))
+		return 0;
+	*ret_found = userdata;
+	return 1;
+}
+
+int bus_find_manager(sd_bus *bus, const char *path, const char *interface, void *userdata,
+		     void **ret_found, sd_bus_error *error)
+{
+	Bus *b = userdata;
+
+	(void)bus, (void)interface, (void)error;
+	if (!streq(path, BUS_PATH))
+		return 0;
+	manager_state(b->manager, &b->state);
+	*ret_found = b;
+	return 1;
+}
+
+/* A bool of C is one byte, a boolean of D-Bus an int. */
+int bus_get_bool(sd_bus *bus, const char *path, const char *interface, const char *property,
+		 sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+	(void)bus, (void)path, (void)interface, (void)property, (void)error;
+	return sd_bus_message_append(reply, "b", (int)*(bool *)userdata);
+}
+
+static int get_count(sd_bus *bus, const char *path, const char *interface, const char *property,
+		     sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+	(void)bus, (void)path, (void)interface, (void)property, (void)error;
+	return sd_bus_message_append(reply, "t", (uint64_t) * (size_t *)userdata);
+}
+
+static int get_version(sd_bus *bus, const char *path, const char *interface, const char *property,
+		       sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+	(void)bus, (void)path, (void)interface, (void)property, (void)userdata, (void)error;
+	return sd_bus_message_append(reply, "s", STORPOWER_VERSION);
+}
+
+static int get_policy(sd_bus *bus, const char *path, const char *interface, const char *property,
+		      sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+
+	(void)bus, (void)path, (void)interface, (void)property, (void)error;
+	return sd_bus_message_append(reply, "s", manager_policy(b->manager));
+}
+
+/* "80 % of 300.0 W: claim 3 by storpowerctl (root), grid event" */
+static int get_budget(sd_bus *bus, const char *path, const char *interface, const char *property,
+		      sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+	const Claim *c = b->state.effective;
+	_cleanup_free_ char *text = NULL;
+	char watts[32], limit[96];
+
+	(void)bus, (void)path, (void)interface, (void)property, (void)error;
+	if (!c)
+		return sd_bus_message_append(reply, "s", "");
+	if (c->unit == LIMIT_PERCENT)
+		snprintf(limit, sizeof(limit), "%g %% of %s", c->limit,
+			 format_watts(watts, sizeof(watts), b->state.rated_w));
+	else
+		format_watts(limit, sizeof(limit), c->limit);
+	text = text_printf("%s: claim %llu by %s%s%s", limit, (unsigned long long)c->cookie,
+			   c->source, *c->reason ? ", " : "", c->reason);
+	return text ? sd_bus_message_append(reply, "s", text) : -ENOMEM;
+}
+
+static int get_claims(sd_bus *bus, const char *path, const char *interface, const char *property,
+		      sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+	const Claim *c;
+	int r = sd_bus_message_open_container(reply, 'a', "a{sv}");
+
+	(void)bus, (void)path, (void)interface, (void)property, (void)error;
+	for (size_t i = 0; r >= 0 && (c = claims_get(manager_claims(b->manager), i)); i++)
+		r = bus_append_claim(b, reply, c);
+	return r < 0 ? r : sd_bus_message_close_container(reply);
+}
+
+#define CHANGES      SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE
+#define STATE(field) offsetof(Bus, state.field)
+
+const sd_bus_vtable bus_manager_properties[] = {
+	SD_BUS_VTABLE_START(0),
+	SD_BUS_PROPERTY("Version", "s", get_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("Policy", "s", get_policy, 0, CHANGES),
+	SD_BUS_PROPERTY("Budget", "s", get_budget, 0, CHANGES),
+	SD_BUS_PROPERTY("EffectiveLimit", "d", NULL, STATE(budget_w), CHANGES),
+	SD_BUS_PROPERTY("RatedPower", "d", NULL, STATE(rated_w), CHANGES),
+	SD_BUS_PROPERTY("FloorPower", "d", NULL, STATE(floor_w), CHANGES),
+	SD_BUS_PROPERTY("CapPower", "d", NULL, STATE(cap_w), CHANGES),
+	SD_BUS_PROPERTY("EstimatedPower", "d", NULL, STATE(estimated_w), 0),
+	SD_BUS_PROPERTY("MeasuredPower", "d", NULL, STATE(measured_w), 0),
+	SD_BUS_PROPERTY("Throughput", "d", NULL, STATE(mb_s), 0),
+	SD_BUS_PROPERTY("Demand", "d", NULL, STATE(demand_mb_s), 0),
+	SD_BUS_PROPERTY("ExpectedThroughput", "d", NULL, STATE(expected_mb_s), 0),
+	SD_BUS_PROPERTY("Enforcing", "b", bus_get_bool, STATE(enforcing), CHANGES),
+	SD_BUS_PROPERTY("Degraded", "b", bus_get_bool, STATE(degraded), CHANGES),
+	SD_BUS_PROPERTY("Shortfall", "d", NULL, STATE(shortfall_w), CHANGES),
+	SD_BUS_PROPERTY("LastEnforceUSec", "t", NULL, STATE(last_enforce_us), 0),
+	SD_BUS_PROPERTY("DeviceCount", "t", get_count, STATE(n_devices), CHANGES),
+	SD_BUS_PROPERTY("Meter", "s", NULL, STATE(meter), 0),
+	SD_BUS_PROPERTY("MeterWhyNot", "s", NULL, STATE(meter_why_not), 0),
+	SD_BUS_PROPERTY("Claims", "aa{sv}", get_claims, 0, CHANGES),
+	SD_BUS_VTABLE_END,
+};

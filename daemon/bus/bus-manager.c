@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include "bus/bus-internal.h"
+
+/* Who asked, when the caller does not say: its command's name, for people to read. */
+static char *default_source(sd_bus_message *m)
+{
+	_cleanup_(sd_bus_creds_unrefp) sd_bus_creds *creds = NULL;
+	const char *comm;
+
+	if (sd_bus_query_sender_creds(
+		    m, SD_BUS_CREDS_PID | SD_BUS_CREDS_COMM | SD_BUS_CREDS_AUGMENT, &creds) < 0 ||
+	    sd_bus_creds_get_comm(creds, &comm) < 0)
+		comm = sd_bus_message_get_sender(m);
+	return strdup(comm);
+}
+
+static int add_claim(Bus *b, sd_bus_message *m, Claim *claim, bool standing, uint64_t *ret_cookie,
+		     sd_bus_error *error)
+{
+	_cleanup_free_ char *text = NULL, *source = NULL;
+	int r;
+
+	if (!claim->source) {
+		source = default_source(m);
+		if (!source)
+			return -ENOMEM;
+		claim->source = source;
+	}
+	if (!standing) {
+		claim->owner = (char *)sd_bus_message_get_sender(m);
+		r = bus_owner_watch(b, claim->owner);
+		if (r < 0)
+			return r;
+	}
+	r = manager_add_claim(b->manager, claim, ret_cookie, &text);
+	if (r >= 0)
+		return 0;
+	bus_owners_prune(b);
+	return bus_manager_error(error, r, text, BUS_ERROR_INVALID_LIMIT, BUS_ERROR_UNKNOWN_DEVICE);
+}
+
+static int method_set_budget(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+	BusOptions options = {};
+	Claim claim = {};
+	uint64_t cookie;
+	int r = bus_check_sender(m, error);
+
+	if (r >= 0)
+		r = bus_read_limit(m, &claim.limit, &claim.unit, error);
+	if (r >= 0)
+		r = bus_read_options(m, OPTIONS_OF_SET_BUDGET, &options, error);
+	if (r >= 0)
+		r = bus_claim_from_options(b, &options, &claim, error);
+	if (r >= 0)
+		r = add_claim(b, m, &claim, options.standing, &cookie, error);
+	if (r < 0)
+		return r;
+	return sd_bus_reply_method_return(m, "t", cookie);
+}
+
+static int method_release(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+	_cleanup_free_ char *text = NULL;
+	uint64_t cookie;
+	int r = bus_check_sender(m, error);
+
+	if (r >= 0)
+		r = sd_bus_message_read(m, "t", &cookie);
+	if (r < 0)
+		return r;
+	r = manager_release(b->manager, cookie, &text);
+	if (r < 0)
+		return bus_manager_error(error, r, text, BUS_ERROR_UNKNOWN_CLAIM,
+					 BUS_ERROR_UNKNOWN_CLAIM);
+	return sd_bus_reply_method_return(m, NULL);
+}
+
+static int reply_plan(Bus *b, sd_bus_message *call, const Plan *p)
+{
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+	DeviceState d;
+	int r = sd_bus_message_new_method_return(call, &m);
+
+	if (r >= 0)
+		r = bus_append_plan(m, p);
+	if (r >= 0)
+		r = sd_bus_message_open_container(m, 'a', "a{sv}");
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
+		r = manager_device(b->manager, i, &d);
+		if (r >= 0)
+			r = bus_append_planned_device(m, d.device->name, &p->devices[i]);
+	}
+	if (r >= 0)
+		r = sd_bus_message_close_container(m);
+	return r < 0 ? r : sd_bus_send(NULL, m, NULL);
+}
+
+static int method_plan(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+	BusOptions options = { .only = MECHANISM_ALL };
+	_cleanup_(plan_freep) Plan *plan = NULL;
+	_cleanup_free_ char *text = NULL;
+	LimitUnit unit;
+	double value;
+	int r = bus_read_limit(m, &value, &unit, error);
+
+	if (r >= 0)
+		r = bus_read_options(m, OPTIONS_OF_PLAN, &options, error);
+	if (r >= 0 && options.policy)
+		r = bus_check_policy_name(options.policy, error);
+	if (r < 0)
+		return r;
+	if (unit == LIMIT_PERCENT)
+		value *= manager_rated_w(b->manager) / 100;
+	r = manager_plan(b->manager, value, options.forbid | (MECHANISM_ALL & ~options.only),
+			 options.policy, &plan, &text);
+	if (r < 0)
+		return bus_manager_error(error, r, text, BUS_ERROR_INVALID_LIMIT,
+					 BUS_ERROR_UNKNOWN_POLICY);
+	return reply_plan(b, m, plan);
+}
+
+static int append_differences(Bus *b, sd_bus_message *m, size_t index, uint32_t *checked)
+{
+	_cleanup_free_ KnobState *knobs = NULL;
+	DeviceState d;
+	size_t n;
+	int r = manager_device(b->manager, index, &d);
+
+	if (r >= 0)
+		r = manager_verify_device(b->manager, index, &knobs, &n);
+	for (size_t i = 0; r >= 0 && i < n; i++) {
+		*checked += *knobs[i].wanted != '\0';
+		if (knobs[i].differs)
+			r = sd_bus_message_append(m, "(ssss)", d.device->name, knobs[i].name,
+						  knobs[i].wanted, knobs[i].found ?: "");
+	}
+	return r;
+}
+
+/* Root alone: it reads from every touched device, and the daemon waits for them. */
+static int method_verify(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+	uint32_t checked = 0;
+	int r = bus_check_sender(call, error);
+
+	if (r >= 0)
+		r = sd_bus_message_new_method_return(call, &m);
+	if (r >= 0)
+		r = sd_bus_message_open_container(m, 'a', "(ssss)");
+	for (size_t i = 0; i < manager_device_count(b->manager) && r >= 0; i++)
+		r = append_differences(b, m, i, &checked);
+	if (r >= 0)
+		r = sd_bus_message_close_container(m);
+	if (r >= 0)
+		r = sd_bus_message_append(m, "u", checked);
+	return r < 0 ? r : sd_bus_send(NULL, m, NULL);
+}
+
+static int method_list_devices(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+	DeviceState d;
+	int r = sd_bus_message_new_method_return(call, &m);
+
+	(void)error;
+	if (r >= 0)
+		r = sd_bus_message_open_container(m, 'a', "(so)");
+	for (size_t i = 0; i < manager_device_count(b->manager) && r >= 0; i++) {
+		_cleanup_free_ char *path = NULL;
+
+		r = manager_device(b->manager, i, &d);
+		if (r >= 0)
+			r = bus_device_path(d.device->name, &path);
+		if (r >= 0)
+			r = sd_bus_message_append(m, "(so)", d.device->name, path);
+	}
+	if (r >= 0)
+		r = sd_bus_message_close_container(m);
+	return r < 0 ? r : sd_bus_send(NULL, m, NULL);
+}
+
+static int append_reasons(Bus *b, sd_bus_message *m, const char *device)
+{
+	char text[256];
+	DeviceState d;
+	int r = sd_bus_message_open_container(m, 'a', "(sss)");
+
+	for (size_t i = 0; i < manager_device_count(b->manager) && r >= 0; i++) {
+		r = manager_device(b->manager, i, &d);
+		if (r >= 0 && (!*device || streq(device, d.device->name)))
+			r = sd_bus_message_append(m, "(sss)", d.device->name,
+						  setting_text(text, sizeof(text), &d.setting),
+						  d.reason ?: "");
+	}
+	return r < 0 ? r : sd_bus_message_close_container(m);
+}
+
+static int append_decisions(Bus *b, sd_bus_message *m, const char *device)
+{
+	int r = sd_bus_message_open_container(m, 'a', "(tsss)");
+
+	for (size_t i = 0; i < manager_decision_count(b->manager) && r >= 0; i++) {
+		const Decision *d = manager_decision(b->manager, i);
+
+		if (!*device || streq(device, d->device))
+			r = sd_bus_message_append(m, "(tsss)", d->realtime_us, d->device, d->what,
+						  d->why);
+	}
+	return r < 0 ? r : sd_bus_message_close_container(m);
+}
+
+static int method_explain(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+	DeviceState d;
+	const char *device;
+	int r = sd_bus_message_read(call, "s", &device);
+
+	if (r >= 0 && *device)
+		r = bus_check_device(b, device, &d, error);
+	if (r >= 0)
+		r = sd_bus_message_new_method_return(call, &m);
+	if (r >= 0)
+		r = append_reasons(b, m, device);
+	if (r >= 0)
+		r = append_decisions(b, m, device);
+	return r < 0 ? r : sd_bus_send(NULL, m, NULL);
+}
+
+static int method_set_policy(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+	_cleanup_free_ char *text = NULL;
+	const char *name;
+	int r = bus_check_sender(m, error);
+
+	if (r >= 0)
+		r = sd_bus_message_read(m, "s", &name);
+	if (r >= 0)
+		r = bus_check_policy_name(name, error);
+	if (r < 0)
+		return r;
+	r = manager_set_policy(b->manager, name, &text);
+	if (r < 0)
+		return bus_manager_error(error, r, text, BUS_ERROR_FAILED,
+					 BUS_ERROR_UNKNOWN_POLICY);
+	return sd_bus_reply_method_return(m, NULL);
+}
+
+static int method_reload(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+	_cleanup_free_ char *text = NULL;
+	int r = bus_check_sender(m, error);
+
+	if (r < 0)
+		return r;
+	r = manager_reload(b->manager, &text);
+	if (r < 0)
+		return bus_manager_error(error, r, text, BUS_ERROR_FAILED,
+					 BUS_ERROR_UNKNOWN_POLICY);
+	return sd_bus_reply_method_return(m, NULL);
+}
+
+/* Who may do what is bus_check_sender()'s business, with an error of our own. */
+#define OPEN SD_BUS_VTABLE_UNPRIVILEGED
+
+static const sd_bus_vtable manager_methods[] = {
+	SD_BUS_VTABLE_START(0),
+	SD_BUS_METHOD_WITH_ARGS("SetBudget", SD_BUS_ARGS("d", value, "s", unit, "a{sv}", options),
+				SD_BUS_RESULT("t", cookie), method_set_budget, OPEN),
+	SD_BUS_METHOD_WITH_ARGS("Release", SD_BUS_ARGS("t", cookie), SD_BUS_NO_RESULT,
+				method_release, OPEN),
+	SD_BUS_METHOD_WITH_ARGS("Plan", SD_BUS_ARGS("d", value, "s", unit, "a{sv}", options),
+				SD_BUS_RESULT("a{sv}", plan, "aa{sv}", devices), method_plan, OPEN),
+	SD_BUS_METHOD_WITH_ARGS("Verify", SD_BUS_NO_ARGS,
+				SD_BUS_RESULT("a(ssss)", differences, "u", checked), method_verify,
+				OPEN),
+	SD_BUS_METHOD_WITH_ARGS("ListDevices", SD_BUS_NO_ARGS, SD_BUS_RESULT("a(so)", devices),
+				method_list_devices, OPEN),
+	SD_BUS_METHOD_WITH_ARGS("Explain", SD_BUS_ARGS("s", device),
+				SD_BUS_RESULT("a(sss)", present, "a(tsss)", decisions),
+				method_explain, OPEN),
+	SD_BUS_METHOD_WITH_ARGS("SetPolicy", SD_BUS_ARGS("s", policy), SD_BUS_NO_RESULT,
+				method_set_policy, OPEN),
+	SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_reload, OPEN),
+	SD_BUS_SIGNAL_WITH_ARGS("ClaimAdded", SD_BUS_ARGS("t", cookie, "a{sv}", claim), 0),
+	SD_BUS_SIGNAL_WITH_ARGS("ClaimEnded", SD_BUS_ARGS("t", cookie, "s", why), 0),
+	SD_BUS_SIGNAL_WITH_ARGS("PlanApplied", SD_BUS_ARGS("s", why, "a{sv}", plan), 0),
+	SD_BUS_SIGNAL_WITH_ARGS("Overrun", SD_BUS_ARGS("d", measured, "d", budget), 0),
+	SD_BUS_SIGNAL_WITH_ARGS("DeviceAdded", SD_BUS_ARGS("s", name, "o", path), 0),
+	SD_BUS_SIGNAL_WITH_ARGS("DeviceRemoved", SD_BUS_ARGS("s", name, "o", path), 0),
+	SD_BUS_VTABLE_END,
+};
+
+/* Fallback vtables only for the sake of their find functions: that of the properties looks at the
+ * state once a request, not once a property; a method call does not wait for that. */
+int bus_manager_register(Bus *b)
+{
+	int r = sd_bus_add_fallback_vtable(b->bus, NULL, BUS_PATH, BUS_MANAGER, manager_methods,
+					   bus_find_methods, b);
+
+	if (r < 0)
+		return r;
+	return sd_bus_add_fallback_vtable(b->bus, NULL, BUS_PATH, BUS_MANAGER,
+					  bus_manager_properties, bus_find_manager, b);
+}

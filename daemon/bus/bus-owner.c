@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "bus/bus-internal.h"
+
+/* One sd_bus_track an owner: its handler tells that the name is gone, not which one it was. */
+struct Owner {
+	Bus *bus;
+	char *name;
+	sd_bus_track *track;
+	Owner *next;
+};
+
+static void owner_free(Owner *o)
+{
+	sd_bus_track_unref(o->track);
+	free(o->name);
+	free(o);
+}
+DEFINE_CLEANUP(Owner *, owner_free);
+
+Owner *bus_owners_free(Owner *list)
+{
+	while (list) {
+		Owner *next = list->next;
+
+		owner_free(list);
+		list = next;
+	}
+	return NULL;
+}
+
+static int on_owner_gone(sd_bus_track *track, void *userdata)
+{
+	Owner *o = userdata;
+	size_t n;
+
+	(void)track;
+	n = manager_drop_owner(o->bus->manager, o->name);
+	if (n > 0)
+		log_info("%s has left the bus: %zu claim%s ended", o->name, n, n > 1 ? "s" : "");
+	return 1; /* 0 would mean: call again at once, for ever */
+}
+
+int bus_owner_watch(Bus *b, const char *name)
+{
+	_cleanup_(owner_freep) Owner *o = NULL;
+	int r;
+
+	for (Owner *i = b->owners; i; i = i->next)
+		if (streq(i->name, name))
+			return 0;
+	o = calloc(1, sizeof(*o));
+	if (!o)
+		return -ENOMEM;
+	o->bus = b;
+	o->name = strdup(name);
+	if (!o->name)
+		return -ENOMEM;
+	r = sd_bus_track_new(b->bus, &o->track, on_owner_gone, o);
+	if (r >= 0) /* fails when the name is gone already */
+		r = sd_bus_track_add_name(o->track, name);
+	if (r < 0)
+		return r;
+	o->next = b->owners;
+	b->owners = TAKE_PTR(o);
+	return 0;
+}
+
+static bool owns_claims(const Bus *b, const char *name)
+{
+	const Claim *c;
+
+	for (size_t i = 0; (c = claims_get(manager_claims(b->manager), i)); i++)
+		if (c->owner && streq(c->owner, name))
+			return true;
+	return false;
+}
+
+void bus_owners_prune(Bus *b)
+{
+	for (Owner **o = &b->owners; *o;) {
+		Owner *gone = *o;
+
+		if (owns_claims(b, gone->name)) {
+			o = &gone->next;
+			continue;
+		}
+		*o = gone->next;
+		owner_free(gone);
+	}
+}

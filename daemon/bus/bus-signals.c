@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "bus/bus-internal.h"
+
+/* Signals go out at once; changed properties once per turn of the loop, after everything else.
+ * Watts and rates move all the time and are not announced: who wants them reads them, and a node
+ * that nobody looks at is silent. */
+
+static void warn_unsent(int r, const char *what)
+{
+	if (r < 0)
+		log_warning_errno(r, "Cannot send %s on the bus", what);
+}
+
+static void schedule(Bus *b)
+{
+	int r = sd_event_source_set_enabled(b->emit, SD_EVENT_ONESHOT);
+
+	warn_unsent(r, "changed properties");
+}
+
+static void on_claim_added(const Claim *c, void *userdata)
+{
+	Bus *b = userdata;
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+	int r = sd_bus_message_new_signal(b->bus, &m, BUS_PATH, BUS_MANAGER, "ClaimAdded");
+
+	if (r >= 0)
+		r = sd_bus_message_append(m, "t", c->cookie);
+	if (r >= 0)
+		r = bus_append_claim(b, m, c);
+	if (r >= 0)
+		r = sd_bus_send(b->bus, m, NULL);
+	warn_unsent(r, "ClaimAdded");
+	b->claims_changed = true;
+	schedule(b);
+}
+
+static void on_claim_ended(uint64_t cookie, const char *why, void *userdata)
+{
+	Bus *b = userdata;
+
+	warn_unsent(
+		sd_bus_emit_signal(b->bus, BUS_PATH, BUS_MANAGER, "ClaimEnded", "ts", cookie, why),
+		"ClaimEnded");
+	b->claims_changed = true;
+	schedule(b);
+}
+
+static void on_plan_applied(const Plan *p, const char *why, void *userdata)
+{
+	Bus *b = userdata;
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+	int r = sd_bus_message_new_signal(b->bus, &m, BUS_PATH, BUS_MANAGER, "PlanApplied");
+
+	if (r >= 0)
+		r = sd_bus_message_append(m, "s", why);
+	if (r >= 0)
+		r = bus_append_plan(m, p);
+	if (r >= 0)
+		r = sd_bus_send(b->bus, m, NULL);
+	warn_unsent(r, "PlanApplied");
+	schedule(b);
+}
+
+static void on_overrun(double measured_w, double budget_w, void *userdata)
+{
+	Bus *b = userdata;
+
+	warn_unsent(sd_bus_emit_signal(b->bus, BUS_PATH, BUS_MANAGER, "Overrun", "dd", measured_w,
+				       budget_w),
+		    "Overrun");
+}
+
+static void on_device_changed(const char *name, bool present, void *userdata)
+{
+	Bus *b = userdata;
+	_cleanup_free_ char *path = NULL;
+	int r = bus_device_path(name, &path);
+
+	if (r >= 0)
+		r = present ? sd_bus_emit_object_added(b->bus, path)
+			    : sd_bus_emit_interfaces_removed(b->bus, path, BUS_DEVICE, NULL);
+	if (r >= 0)
+		r = sd_bus_emit_signal(b->bus, BUS_PATH, BUS_MANAGER,
+				       present ? "DeviceAdded" : "DeviceRemoved", "so", name, path);
+	warn_unsent(r, "the coming or going of a device");
+	schedule(b);
+}
+
+static void on_changed(void *userdata)
+{
+	schedule(userdata);
+}
+
+static bool same(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+/* The manager's properties that differ from what was told; at most one name each. */
+static size_t changed_state(Bus *b, const ManagerState *now, const char **names)
+{
+	const ManagerState *told = &b->told;
+	const char *policy = manager_policy(b->manager);
+	const struct {
+		const char *name;
+		bool changed;
+	} checks[] = {
+		{ "EffectiveLimit", !same(now->budget_w, told->budget_w) },
+		{ "RatedPower", !same(now->rated_w, told->rated_w) },
+		{ "FloorPower", !same(now->floor_w, told->floor_w) },
+		{ "CapPower", !same(now->cap_w, told->cap_w) },
+		{ "Shortfall", !same(now->shortfall_w, told->shortfall_w) },
+		{ "Enforcing", now->enforcing != told->enforcing },
+		{ "Degraded", now->degraded != told->degraded },
+		{ "DeviceCount", now->n_devices != told->n_devices },
+		{ "Claims", b->claims_changed },
+		{ "Budget", b->claims_changed || !same(now->budget_w, told->budget_w) },
+		{ "Policy", !b->told_policy || !streq(policy, b->told_policy) },
+	};
+	size_t n = 0;
+
+	for (size_t i = 0; i < ELEMENTSOF(checks); i++)
+		if (checks[i].changed)
+			names[n++] = checks[i].name;
+	if (checks[ELEMENTSOF(checks) - 1].changed) {
+		free(b->told_policy);
+		b->told_policy = strdup(policy);
+	}
+	b->told = *now;
+	b->claims_changed = false;
+	return n;
+}
+
+static char *device_digest(const DeviceState *d)
+{
+	char setting[256];
+
+	return text_printf("%s\n%s\n%.3f\n%d\n%s\n%s\n%d%d", d->device->name,
+			   setting_text(setting, sizeof(setting), &d->setting), d->cap_w,
+			   (int)d->exactness, d->reason ?: "", d->problem ?: "", d->asleep,
+			   d->changing);
+}
+
+static int tell_device(Bus *b, const char *name)
+{
+	_cleanup_free_ char *path = NULL;
+	int r = bus_device_path(name, &path);
+
+	if (r < 0)
+		return r;
+	return sd_bus_emit_properties_changed(b->bus, path, BUS_DEVICE, "CapPower", "Setting",
+					      "PowerState", "PowerLimit", "Condition", "LinkSaving",
+					      "DepthLimit", "ChunkLimit", "Pace", "Exactness",
+					      "Reason", "Problem", "Asleep", "Changing", NULL);
+}
+
+static void forget_devices(Bus *b)
+{
+	for (size_t i = 0; i < b->n_told_devices; i++)
+		free(b->told_devices[i]);
+	free(b->told_devices);
+	b->told_devices = NULL;
+	b->n_told_devices = 0;
+}
+
+static int tell_devices(Bus *b)
+{
+	size_t n = manager_device_count(b->manager);
+	DeviceState d;
+	int r = 0;
+
+	if (n != b->n_told_devices) {
+		forget_devices(b);
+		b->told_devices = calloc(n + 1, sizeof(*b->told_devices));
+		if (!b->told_devices)
+			return -ENOMEM;
+		b->n_told_devices = n;
+	}
+	for (size_t i = 0; i < n && r >= 0; i++) {
+		_cleanup_free_ char *digest = NULL;
+
+		r = manager_device(b->manager, i, &d);
+		if (r < 0 || !(digest = device_digest(&d)))
+			return r < 0 ? r : -ENOMEM;
+		if (b->told_devices[i] && streq(b->told_devices[i], digest))
+			continue;
+		free(b->told_devices[i]);
+		b->told_devices[i] = TAKE_PTR(digest);
+		r = tell_device(b, d.device->name);
+	}
+	return r;
+}
+
+static int on_emit(sd_event_source *s, void *userdata)
+{
+	Bus *b = userdata;
+	const char *names[32];
+	ManagerState now;
+	size_t n;
+
+	(void)s;
+	bus_owners_prune(b);
+	manager_state(b->manager, &now);
+	n = changed_state(b, &now, names);
+	names[n] = NULL;
+	if (n > 0)
+		warn_unsent(sd_bus_emit_properties_changed_strv(b->bus, BUS_PATH, BUS_MANAGER,
+								(char **)names),
+			    "changed properties");
+	warn_unsent(tell_devices(b), "changed devices");
+	return 0;
+}
+
+int bus_signals_register(Bus *b)
+{
+	int r = sd_event_add_defer(b->event, &b->emit, on_emit, b);
+
+	if (r >= 0)
+		r = sd_event_source_set_enabled(b->emit, SD_EVENT_OFF);
+	if (r >= 0)
+		r = sd_event_source_set_priority(b->emit, SD_EVENT_PRIORITY_IDLE);
+	if (r < 0)
+		return r;
+	b->events = (ManagerEvents){
+		.claim_added = on_claim_added,
+		.claim_ended = on_claim_ended,
+		.plan_applied = on_plan_applied,
+		.overrun = on_overrun,
+		.device_changed = on_device_changed,
+		.changed = on_changed,
+		.userdata = b,
+	};
+	manager_set_events(b->manager, &b->events);
+	return 0;
+}
+
+void bus_signals_free(Bus *b)
+{
+	static const ManagerEvents none = {};
+
+	manager_set_events(b->manager, &none);
+	sd_event_source_disable_unref(b->emit);
+	forget_devices(b);
+	free(b->told_policy);
+}

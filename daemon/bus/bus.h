@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The D-Bus face, org.storpower1. The contract is org.storpower1.xml beside this file. */
+
+#include <systemd/sd-event.h>
+
+#include "manager.h"
+
+typedef struct Bus Bus;
+
+typedef struct BusConfig {
+	Clock clock; /* the loop's: leases run on it */
+} BusConfig;
+
+/* Connects to "system", "session" or an address ("unix:path=..."), offers the manager there, takes
+ * the name org.storpower1 and becomes the manager's ManagerEvents. Open before manager_start(): the
+ * name is what keeps two daemons off the same devices. Failures are logged with the next step. When
+ * the connection is lost later the event loop is left with EXIT_FAILURE. */
+int bus_open(const char *address, sd_event *event, Manager *m, const BusConfig *config, Bus **ret);
+/* Sends what is queued, takes the manager's events back. Before manager_free(). Returns NULL. */
+Bus *bus_close(Bus *b);
+DEFINE_CLEANUP(Bus *, bus_close);

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/ini.h"
+#include "base/log.h"
+#include "base/text.h"
+
+typedef struct Reader {
+	Config *config;
+	size_t warnings;
+} Reader;
+
+static int set_text(char **to, const char *value)
+{
+	char *copy = *value ? strdup(value) : NULL;
+
+	if (*value && !copy)
+		return -ENOMEM;
+	free(*to);
+	*to = copy;
+	return 0;
+}
+
+/* A name that is a part of a file name, and cannot lead out of its folder. */
+static bool is_name(const char *s)
+{
+	return *s && *s != '.' && !strpbrk(s, "/ \t=");
+}
+
+static int set_name(const IniLine *l, char **to)
+{
+	if (!is_name(l->value))
+		return ini_complain(l, "%s=%s: expected a name without blanks or slashes", l->key,
+				    l->value);
+	return set_text(to, l->value);
+}
+
+static int set_path(const IniLine *l, char **to)
+{
+	if (*l->value != '/')
+		return ini_complain(l, "%s=%s: expected an absolute path", l->key, l->value);
+	return set_text(to, l->value);
+}
+
+static int set_policy(Config *c, const IniLine *l)
+{
+	return *l->value ? set_name(l, &c->policy) : set_text(&c->policy, "");
+}
+
+static int set_simulate(Config *c, const IniLine *l)
+{
+	/* a daemon has no folder of its own that a relative path could start from */
+	if (*l->value && *l->value != '/' && (!is_name(l->value) || strchr(l->value, '.')))
+		return ini_complain(
+			l,
+			"simulate=%s: expected the name of a node, such as mixed, or an "
+			"absolute path",
+			l->value);
+	return set_text(&c->simulate, l->value);
+}
+
+static int set_bus(Config *c, const IniLine *l)
+{
+	/* an address is TRANSPORT:KEY=VALUE,... (D-Bus specification, "Server Addresses") */
+	if (!streq(l->value, "system") && !streq(l->value, "session") &&
+	    (!strchr(l->value, ':') || *l->value == ':'))
+		return ini_complain(l,
+				    "bus=%s: expected system, session or a D-Bus address such as "
+				    "unix:path=/run/bus",
+				    l->value);
+	return set_text(&c->bus, l->value);
+}
+
+static int set_state_directory(Config *c, const IniLine *l)
+{
+	return set_path(l, &c->state_directory);
+}
+
+static int set_runtime_directory(Config *c, const IniLine *l)
+{
+	return set_path(l, &c->runtime_directory);
+}
+
+static int set_bpf(Config *c, const IniLine *l)
+{
+	if (parse_bool(l->value, &c->bpf) < 0)
+		return ini_complain(l, "bpf=%s: expected yes or no", l->value);
+	return 0;
+}
+
+static int set_guard(Config *c, const IniLine *l)
+{
+	LimitUnit unit;
+	double watts;
+
+	if (parse_limit(l->value, &watts, &unit) < 0 || unit != LIMIT_WATTS)
+		return ini_complain(l, "guard=%s: expected watts such as 5W", l->value);
+	c->guard_w = watts;
+	return 0;
+}
+
+static int set_log_level(Config *c, const IniLine *l)
+{
+	static const struct {
+		const char *name;
+		int level;
+	} levels[] = { { "error", LOG_ERR },
+		       { "warning", LOG_WARNING },
+		       { "notice", LOG_NOTICE },
+		       { "info", LOG_INFO },
+		       { "debug", LOG_DEBUG } };
+
+	for (size_t i = 0; i < ELEMENTSOF(levels); i++)
+		if (streq(l->value, levels[i].name)) {
+			c->log_level = levels[i].level;
+			return 0;
+		}
+	return ini_complain(l, "log_level=%s: expected error, warning, notice, info or debug",
+			    l->value);
+}
+
+static const struct Key {
+	const char *name;
+	int (*set)(Config *c, const IniLine *l);
+} keys[] = {
+	{ "policy", set_policy },
+	{ "simulate", set_simulate },
+	{ "bus", set_bus },
+	{ "state_directory", set_state_directory },
+	{ "runtime_directory", set_runtime_directory },
+	{ "bpf", set_bpf },
+	{ "guard", set_guard },
+	{ "log_level", set_log_level },
+};
+
+static int set_key(Config *c, const IniLine *l)
+{
+	for (size_t i = 0; i < ELEMENTSOF(keys); i++)
+		if (streq(keys[i].name, l->key))
+			return keys[i].set(c, l);
+	return ini_complain(l, "unknown key \"%s\" in [storpower]: see storpower.conf(5)", l->key);
+}
+
+static BlockConfig *find_device(Config *c, const char *name)
+{
+	for (size_t i = 0; i < c->n_devices; i++)
+		if (streq(c->devices[i].name, name))
+			return &c->devices[i];
+	return NULL;
+}
+
+static int set_device_key(BlockConfig *d, const IniLine *l)
+{
+	char **to = streq(l->key, "profile") ? &d->profile
+		    : streq(l->key, "group") ? &d->group
+					     : NULL;
+
+	if (!to)
+		return ini_complain(l, "unknown key \"%s\" in [%s]: profile and group are known",
+				    l->key, l->section);
+	return *l->value ? set_name(l, to) : set_text(to, "");
+}
+
+/* NULL where the section is not [device NAME]. */
+static const char *device_of_section(const char *section)
+{
+	const size_t n = strlen("device ");
+
+	if (strncmp(section, "device ", n) != 0)
+		return NULL;
+	section += n + strspn(section + n, " \t");
+	return is_name(section) ? section : NULL;
+}
+
+static int on_line(const IniLine *l, void *userdata)
+{
+	Reader *reader = userdata;
+	const char *name = device_of_section(l->section);
+	BlockConfig *device = name ? find_device(reader->config, name) : NULL;
+	int r = 0;
+
+	if (streq(l->section, "storpower"))
+		r = set_key(reader->config, l);
+	else if (device)
+		r = set_device_key(device, l);
+	else if (!*l->section)
+		r = ini_complain(l, "\"%s\" stands before any section: put it under [storpower]",
+				 l->key);
+	/* else: on_section() has complained */
+	if (r == -EINVAL)
+		reader->warnings++;
+	return r == -ENOMEM ? r : 0;
+}
+
+static int on_section(const IniLine *l, void *userdata)
+{
+	Reader *reader = userdata;
+	Config *c = reader->config;
+	const char *name = device_of_section(l->section);
+	BlockConfig *device;
+
+	if (streq(l->section, "storpower") || (name && find_device(c, name)))
+		return 0;
+	if (!name) {
+		ini_complain(l, "unknown section [%s]: [storpower] and [device NAME] are known",
+			     l->section);
+		reader->warnings++;
+		return 0;
+	}
+	device = ARRAY_GROW(c->devices, c->n_devices);
+	if (!device)
+		return -ENOMEM;
+	device->name = strdup(name);
+	if (!device->name) {
+		c->n_devices--;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* inih tells of keys only, but a [device NAME] without any still names a device to manage. */
+static int scan_sections(const char *path, const char *text, Reader *reader)
+{
+	IniLine l = { .path = path, .key = "", .value = "" };
+
+	for (; *text; text += *text == '\n') {
+		size_t blanks = strspn(text, " \t"), n = strcspn(text, "\n");
+		const char *end = memchr(text, ']', n);
+		_cleanup_free_ char *section = NULL;
+		int r;
+
+		l.line++;
+		if (text[blanks] == '[' && end) {
+			section = strndup(text + blanks + 1, (size_t)(end - text) - blanks - 1);
+			if (!section)
+				return -ENOMEM;
+			l.section = section;
+			r = on_section(&l, reader);
+			if (r < 0)
+				return r;
+		}
+		text += n;
+	}
+	return 0;
+}
+
+/* -ENOENT when there is no such file; other errors but -ENOMEM are counted as warnings. */
+static int read_one(const char *path, Reader *reader)
+{
+	_cleanup_free_ char *text = NULL;
+	int r = read_file(path, &text);
+
+	if (r == -ENOENT || r == -ENOMEM)
+		return r;
+	if (r < 0) {
+		log_warning_errno(r, "%s: cannot read it: ignoring it", path);
+		reader->warnings++;
+		return 0;
+	}
+	r = scan_sections(path, text, reader);
+	if (r >= 0)
+		r = ini_read_text(path, text, on_line, reader);
+	if (r == -EBADMSG) {
+		reader->warnings++; /* logged with its line */
+		r = 0;
+	}
+	return r;
+}
+
+static int read_main(const char *const *directories, Reader *reader)
+{
+	for (; *directories; directories++) {
+		_cleanup_free_ char *path = text_printf("%s/storpower.conf", *directories);
+		int r = path ? read_one(path, reader) : -ENOMEM;
+
+		if (r != -ENOENT)
+			return r;
+	}
+	return 0;
+}
+
+static int list_drop_ins(const char *const *directories, char ***ret)
+{
+	_cleanup_(strv_freep) char **folders = NULL;
+	size_t n = 0;
+
+	while (directories[n])
+		n++;
+	folders = calloc(n + 1, sizeof(*folders));
+	if (!folders)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		folders[i] = text_printf("%s/storpower.conf.d", directories[i]);
+		if (!folders[i])
+			return -ENOMEM;
+	}
+	return list_files((const char *const *)folders, ".conf", ret);
+}
+
+static int read_drop_ins(const char *const *directories, Reader *reader)
+{
+	_cleanup_(strv_freep) char **paths = NULL;
+	int r = list_drop_ins(directories, &paths);
+
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0) {
+		log_warning_errno(r, "cannot list storpower.conf.d: ignoring the drop-ins");
+		reader->warnings++;
+		return 0;
+	}
+	for (char **path = paths; *path; path++) {
+		r = read_one(*path, reader);
+		if (r < 0 && r != -ENOENT)
+			return r;
+	}
+	return 0;
+}
+
+Config *config_free(Config *c)
+{
+	if (!c)
+		return NULL;
+	for (size_t i = 0; i < c->n_devices; i++) {
+		free(c->devices[i].name);
+		free(c->devices[i].profile);
+		free(c->devices[i].group);
+	}
+	free(c->devices);
+	free(c->policy);
+	free(c->simulate);
+	free(c->bus);
+	free(c->state_directory);
+	free(c->runtime_directory);
+	free(c);
+	return NULL;
+}
+
+static Config *config_new(void)
+{
+	_cleanup_(config_freep) Config *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->bus = strdup("system");
+	c->state_directory = strdup("/var/lib/storpower");
+	c->runtime_directory = strdup("/run/storpower");
+	c->bpf = true;
+	c->log_level = LOG_INFO;
+	return c->bus && c->state_directory && c->runtime_directory ? TAKE_PTR(c) : NULL;
+}
+
+int config_read(const char *const *directories, Config **ret, size_t *ret_warnings)
+{
+	_cleanup_(config_freep) Config *c = config_new();
+	Reader reader = { .config = c };
+	int r;
+
+	if (!c)
+		return -ENOMEM;
+	r = read_main(directories, &reader);
+	if (r >= 0)
+		r = read_drop_ins(directories, &reader);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(c);
+	*ret_warnings = reader.warnings;
+	return 0;
+}

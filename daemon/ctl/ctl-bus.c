@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "ctl/ctl.h"
+
+int complain(int status, const char *format, ...)
+{
+	va_list ap;
+
+	fflush(stdout);
+	fputs("storpowerctl: ", stderr);
+	va_start(ap, format);
+	vfprintf(stderr, format, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	return status;
+}
+
+static int no_daemon(const Ctl *c)
+{
+	return complain(
+		STATUS_NO_DAEMON,
+		"storpowerd is not running on the bus \"%s\": systemctl start storpowerd, or "
+		"name its bus with --bus=",
+		c->address);
+}
+
+static int open_address(const char *address, sd_bus **ret)
+{
+	int r = sd_bus_new(ret);
+
+	if (r >= 0)
+		r = sd_bus_set_address(*ret, address);
+	if (r >= 0)
+		r = sd_bus_set_bus_client(*ret, true);
+	return r < 0 ? r : sd_bus_start(*ret);
+}
+
+int ctl_connect(Ctl *c)
+{
+	int r;
+
+	if (c->bus)
+		return STATUS_OK;
+	if (streq(c->address, "system"))
+		r = sd_bus_open_system(&c->bus);
+	else if (streq(c->address, "session"))
+		r = sd_bus_open_user(&c->bus);
+	else
+		r = open_address(c->address, &c->bus);
+	if (r >= 0)
+		return STATUS_OK;
+	if (r == -EINVAL)
+		return complain(
+			STATUS_USAGE,
+			"--bus=%s: system, session or an address such as unix:path=/run/bus "
+			"would be right",
+			c->address);
+	return complain(STATUS_NO_DAEMON,
+			"Cannot connect to the bus \"%s\": %s: is it running? "
+			"Name another with --bus=",
+			c->address, strerror(-r));
+}
+
+static bool means_no_daemon(const char *name)
+{
+	static const char *const names[] = {
+		SD_BUS_ERROR_SERVICE_UNKNOWN,
+		SD_BUS_ERROR_NAME_HAS_NO_OWNER,
+		"org.freedesktop.DBus.Error.Spawn.",
+		"org.freedesktop.systemd1.",
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(names); i++)
+		if (!strncmp(name, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+int ctl_report(const Ctl *c, const char *action, const sd_bus_error *error, int r)
+{
+	bool failed;
+
+	if (!sd_bus_error_is_set(error))
+		return complain(STATUS_FAILURE, "%s: %s", action, strerror(-r));
+	if (means_no_daemon(error->name))
+		return no_daemon(c);
+	if (sd_bus_error_has_name(error, SD_BUS_ERROR_NO_REPLY))
+		return complain(STATUS_NO_DAEMON,
+				"%s: storpowerd went away or did not answer: "
+				"see journalctl -u storpowerd",
+				action);
+	failed = streq(error->name, "org.storpower1.Error.Failed") ||
+		 (strncmp(error->name, "org.storpower1.Error.", 21) &&
+		  !streq(error->name, SD_BUS_ERROR_ACCESS_DENIED));
+	return complain(failed ? STATUS_FAILURE : STATUS_REFUSED, "%s: %s", action,
+			error->message ?: error->name);
+}
+
+static int new_call(Ctl *c, const char *interface, const char *member, sd_bus_message **ret)
+{
+	int status = ctl_connect(c), r;
+
+	if (status)
+		return status;
+	r = sd_bus_message_new_method_call(c->bus, ret, BUS_NAME, BUS_PATH, interface, member);
+	return r < 0 ? complain(STATUS_FAILURE, "%s: %s", member, strerror(-r)) : STATUS_OK;
+}
+
+int ctl_new_call(Ctl *c, const char *member, sd_bus_message **ret)
+{
+	return new_call(c, BUS_MANAGER, member, ret);
+}
+
+int ctl_call(Ctl *c, sd_bus_message *call, sd_bus_message **ret_reply)
+{
+	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+	int r = sd_bus_call(c->bus, call, 0, &error, ret_reply);
+
+	return r < 0 ? ctl_report(c, sd_bus_message_get_member(call), &error, r) : STATUS_OK;
+}
+
+int ctl_simple_call(Ctl *c, sd_bus_message **ret_reply, const char *member, const char *types, ...)
+{
+	_cleanup_message_ sd_bus_message *call = NULL;
+	int status = ctl_new_call(c, member, &call), r;
+	va_list ap;
+
+	if (status)
+		return status;
+	va_start(ap, types);
+	r = sd_bus_message_appendv(call, types, ap);
+	va_end(ap);
+	if (r < 0)
+		return complain(STATUS_FAILURE, "%s: %s", member, strerror(-r));
+	return ctl_call(c, call, ret_reply);
+}
+
+int ctl_get_state(Ctl *c, json_object **ret)
+{
+	_cleanup_message_ sd_bus_message *call = NULL, *reply = NULL;
+	int status = new_call(c, "org.freedesktop.DBus.Properties", "GetAll", &call);
+
+	if (!status && sd_bus_message_append(call, "s", BUS_MANAGER) < 0)
+		status = complain(STATUS_FAILURE, "Out of memory");
+	if (!status)
+		status = ctl_call(c, call, &reply);
+	if (!status)
+		*ret = json_from_message(reply);
+	return status;
+}
+
+int ctl_get_devices(Ctl *c, json_object **ret)
+{
+	_cleanup_message_ sd_bus_message *call = NULL, *reply = NULL;
+	_cleanup_json_ json_object *objects = NULL;
+	int status = new_call(c, "org.freedesktop.DBus.ObjectManager", "GetManagedObjects", &call);
+
+	if (!status)
+		status = ctl_call(c, call, &reply);
+	if (status)
+		return status;
+	objects = json_from_message(reply);
+	*ret = json_object_new_array();
+	json_object_object_foreach(objects, path, interfaces)
+	{
+		json_object *device = json_member(interfaces, BUS_DEVICE);
+
+		(void)path;
+		if (device)
+			json_object_array_add(*ret, json_object_get(device));
+	}
+	return STATUS_OK;
+}
+
+int ctl_match_daemon(Ctl *c, sd_bus_message_handler_t handler, void *userdata)
+{
+	return sd_bus_add_match(c->bus, NULL,
+				"type='signal',sender='org.freedesktop.DBus',"
+				"member='NameOwnerChanged',arg0='" BUS_NAME "'",
+				handler, userdata);
+}

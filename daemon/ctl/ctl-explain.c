@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <time.h>
+
+#include "base/clock.h"
+#include "ctl/table.h"
+
+static void format_time(char *buf, size_t size, uint64_t realtime_us)
+{
+	time_t t = (time_t)(realtime_us / USEC_PER_SEC);
+	struct tm tm;
+
+	localtime_r(&t, &tm);
+	strftime(buf, size, "%F %T", &tm);
+}
+
+static void print_present(const Ctl *c, json_object *present)
+{
+	static const char *const columns[] = { "DEVICE", "SETTING", "BECAUSE", NULL };
+	_cleanup_(table_freep) Table *t = table_new(columns);
+
+	for (size_t i = 0; i < json_count(present); i++) {
+		json_object *d = json_object_array_get_idx(present, i);
+
+		table_row(t, json_text(d, "Device"), json_text(d, "Setting"),
+			  json_text(d, "Reason"));
+	}
+	table_print(t, c);
+}
+
+static void print_decisions(const Ctl *c, json_object *decisions)
+{
+	static const char *const columns[] = { "TIME", "DEVICE", "DECISION", "WHY", NULL };
+	_cleanup_(table_freep) Table *t = table_new(columns);
+
+	for (size_t i = 0; i < json_count(decisions); i++) {
+		json_object *d = json_object_array_get_idx(decisions, i);
+		const char *device = json_text(d, "Device");
+		char time[32];
+
+		format_time(time, sizeof(time),
+			    json_object_get_uint64(json_member(d, "RealtimeUSec")));
+		table_row(t, time, *device ? device : "(node)", json_text(d, "What"),
+			  json_text(d, "Why"));
+	}
+	table_print(t, c);
+}
+
+int verb_explain(Ctl *c)
+{
+	static const char *const present_keys[] = { "Device", "Setting", "Reason", NULL };
+	static const char *const decision_keys[] = { "RealtimeUSec", "Device", "What", "Why",
+						     NULL };
+	_cleanup_message_ sd_bus_message *reply = NULL;
+	_cleanup_json_ json_object *all = NULL;
+	json_object *present, *decisions;
+	int status = ctl_simple_call(c, &reply, "Explain", "s", c->n_args ? c->args[0] : "");
+
+	if (status)
+		return status;
+	present = json_with_keys(json_from_message(reply), present_keys);
+	decisions = json_with_keys(json_from_message(reply), decision_keys);
+	all = json_object_new_object();
+	json_object_object_add(all, "Present", present);
+	json_object_object_add(all, "Decisions", decisions);
+	if (c->json) {
+		json_print(c, all);
+		return STATUS_OK;
+	}
+	pager_open(c);
+	print_present(c, present);
+	putchar('\n');
+	print_decisions(c, decisions);
+	return STATUS_OK;
+}
+
+static void print_differences(const Ctl *c, json_object *differences)
+{
+	static const char *const columns[] = { "DEVICE", "KNOB", "WANTED", "FOUND", NULL };
+	_cleanup_(table_freep) Table *t = table_new(columns);
+
+	for (size_t i = 0; i < json_count(differences); i++) {
+		json_object *d = json_object_array_get_idx(differences, i);
+
+		table_row(t, json_text(d, "Device"), json_text(d, "Knob"), json_text(d, "Wanted"),
+			  json_text(d, "Found"));
+	}
+	table_print(t, c);
+}
+
+int verb_verify(Ctl *c)
+{
+	static const char *const keys[] = { "Device", "Knob", "Wanted", "Found", NULL };
+	_cleanup_message_ sd_bus_message *reply = NULL;
+	_cleanup_json_ json_object *all = NULL;
+	json_object *differences;
+	size_t n;
+	int status = ctl_simple_call(c, &reply, "Verify", "");
+
+	if (status)
+		return status;
+	all = json_object_new_object();
+	differences = json_with_keys(json_from_message(reply), keys);
+	json_object_object_add(all, "Differences", differences);
+	json_object_object_add(all, "Checked", json_from_message(reply));
+	n = json_count(differences);
+	if (c->json) {
+		json_print(c, all);
+	} else {
+		if (n > 0)
+			print_differences(c, differences);
+		printf("%s values read back, %zu differ\n", json_text(all, "Checked"), n);
+	}
+	return n > 0 ? STATUS_DIFFERENT : STATUS_OK;
+}

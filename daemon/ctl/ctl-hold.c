@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <systemd/sd-event.h>
+
+#include "ctl/ctl.h"
+
+/* The claim is owner-bound: however this process ends, it ends with it. */
+
+static const int forwarded[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT };
+
+typedef struct Hold {
+	Ctl *ctl;
+	pid_t pid;
+	uint64_t cookie;
+} Hold;
+
+static int claim(Hold *h)
+{
+	_cleanup_message_ sd_bus_message *call = NULL, *reply = NULL;
+	int status = ctl_new_claim(h->ctl, h->ctl->args[0], false, &call);
+
+	if (!status)
+		status = ctl_call(h->ctl, call, &reply);
+	if (!status && sd_bus_message_read(reply, "t", &h->cookie) < 0)
+		status = complain(STATUS_FAILURE, "SetBudget: the reply is not a cookie");
+	return status;
+}
+
+/* A restarted daemon knows nothing of owner-bound claims: make ours again. */
+static int on_owner_changed(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+	Hold *h = userdata;
+	const char *name, *old, *new;
+
+	(void)error;
+	if (sd_bus_message_read(m, "sss", &name, &old, &new) < 0)
+		return 0;
+	if (*old)
+		complain(0, "storpowerd has gone: nothing is limited until it is back");
+	if (*new && !claim(h))
+		complain(0, "storpowerd is back: limited again, claim %llu",
+			 (unsigned long long)h->cookie);
+	return 0;
+}
+
+static int on_signal(sd_event_source *s, const struct signalfd_siginfo *si, void *userdata)
+{
+	Hold *h = userdata;
+
+	(void)s;
+	/* what a terminal sends goes to the whole foreground group, COMMAND included */
+	if (si->ssi_code == SI_KERNEL)
+		return 0;
+	kill(h->pid, (int)si->ssi_signo);
+	return 0;
+}
+
+/* Leaving the bus would end the claim too; this way it has ended before our caller goes on. The
+ * event loop closes the bus when it ends, so it is done here. */
+static int on_child(sd_event_source *s, const siginfo_t *si, void *userdata)
+{
+	Hold *h = userdata;
+	bool exited = si->si_code == CLD_EXITED;
+
+	ctl_simple_call(h->ctl, NULL, "Release", "t", h->cookie);
+	return sd_event_exit(sd_event_source_get_event(s),
+			     exited ? si->si_status : 128 + si->si_status);
+}
+
+static int watch(Hold *h, sd_event *event, const sigset_t *mask)
+{
+	int r = sigprocmask(SIG_BLOCK, mask, NULL) < 0 ? -errno : 0;
+
+	for (size_t i = 0; i < ELEMENTSOF(forwarded) && r >= 0; i++)
+		r = sd_event_add_signal(event, NULL, forwarded[i], on_signal, h);
+	if (r >= 0)
+		r = sd_bus_attach_event(h->ctl->bus, event, SD_EVENT_PRIORITY_NORMAL);
+	if (r >= 0)
+		r = ctl_match_daemon(h->ctl, on_owner_changed, h);
+	return r;
+}
+
+static void run_command(char **args, const sigset_t *old_mask)
+{
+	int status;
+
+	sigprocmask(SIG_SETMASK, old_mask, NULL);
+	execvp(args[0], args);
+	status = errno == ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT_RUN;
+	complain(status, "Cannot run \"%s\": %s", args[0], strerror(errno));
+	_exit(status);
+}
+
+static int hold_while_running(Hold *h, char **args)
+{
+	_cleanup_(sd_event_unrefp) sd_event *event = NULL;
+	sigset_t mask, old_mask;
+	int r;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGCHLD);
+	for (size_t i = 0; i < ELEMENTSOF(forwarded); i++)
+		sigaddset(&mask, forwarded[i]);
+	sigprocmask(SIG_SETMASK, NULL, &old_mask);
+	r = sd_event_new(&event);
+	if (r >= 0)
+		r = watch(h, event, &mask);
+	if (r < 0)
+		return complain(STATUS_FAILURE, "Cannot watch the command: %s", strerror(-r));
+	h->pid = fork();
+	if (h->pid < 0)
+		return complain(STATUS_FAILURE, "Cannot fork: %s", strerror(errno));
+	if (h->pid == 0)
+		run_command(args, &old_mask);
+	r = sd_event_add_child(event, NULL, h->pid, WEXITED, on_child, h);
+	if (r >= 0)
+		r = sd_event_loop(event);
+	return r < 0 ? complain(STATUS_FAILURE, "Cannot watch the command: %s", strerror(-r)) : r;
+}
+
+int verb_hold(Ctl *c)
+{
+	Hold h = { .ctl = c };
+	int status = claim(&h);
+
+	return status ?: hold_while_running(&h, c->args + 1);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <getopt.h>
+#include <locale.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "ctl/ctl.h"
+
+typedef enum Option {
+	OPT_FOR = 256,
+	OPT_START_IN,
+	OPT_REASON,
+	OPT_CLASS,
+	OPT_DEVICE,
+	OPT_GROUP,
+	OPT_FORBID,
+	OPT_ONLY,
+	OPT_POLICY,
+	OPT_ALL,
+	OPT_CLAIMS,
+	OPT_JSON, /* from here on: for every verb */
+	OPT_NO_PAGER,
+	OPT_NO_LEGEND,
+	OPT_BUS,
+} Option;
+
+static const struct option long_options[] = {
+	{ "for", required_argument, NULL, OPT_FOR },
+	{ "start-in", required_argument, NULL, OPT_START_IN },
+	{ "reason", required_argument, NULL, OPT_REASON },
+	{ "class", required_argument, NULL, OPT_CLASS },
+	{ "device", required_argument, NULL, OPT_DEVICE },
+	{ "group", required_argument, NULL, OPT_GROUP },
+	{ "forbid", required_argument, NULL, OPT_FORBID },
+	{ "only", required_argument, NULL, OPT_ONLY },
+	{ "policy", required_argument, NULL, OPT_POLICY },
+	{ "all", no_argument, NULL, OPT_ALL },
+	{ "claims", no_argument, NULL, OPT_CLAIMS },
+	{ "json", optional_argument, NULL, OPT_JSON },
+	{ "no-pager", no_argument, NULL, OPT_NO_PAGER },
+	{ "no-legend", no_argument, NULL, OPT_NO_LEGEND },
+	{ "bus", required_argument, NULL, OPT_BUS },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{},
+};
+
+#define BIT(option) (1u << ((option)-OPT_FOR))
+#define CLAIM_OPTIONS                                                                              \
+	(BIT(OPT_FOR) | BIT(OPT_START_IN) | BIT(OPT_REASON) | BIT(OPT_CLASS) | BIT(OPT_DEVICE) |   \
+	 BIT(OPT_GROUP))
+
+static const struct Verb {
+	const char *name;
+	int min_args, max_args; /* -1: any number */
+	unsigned options;       /* besides those for every verb */
+	const char *usage;
+	int (*run)(Ctl *c);
+} verbs[] = {
+	{ "status", 0, 0, 0, "", verb_status },
+	{ "set", 1, 1, CLAIM_OPTIONS, "LIMIT", verb_set },
+	{ "clear", 0, -1, BIT(OPT_ALL), "[COOKIE...]", verb_clear },
+	{ "list", 0, 0, BIT(OPT_CLAIMS), "", verb_list },
+	{ "show", 1, 1, 0, "DEVICE", verb_show },
+	{ "plan", 1, 1, BIT(OPT_FORBID) | BIT(OPT_ONLY) | BIT(OPT_POLICY), "LIMIT", verb_plan },
+	{ "explain", 0, 1, 0, "[DEVICE]", verb_explain },
+	{ "verify", 0, 0, 0, "", verb_verify },
+	{ "monitor", 0, 0, 0, "", verb_monitor },
+	{ "hold", 2, -1, CLAIM_OPTIONS, "LIMIT -- COMMAND [ARGUMENT...]", verb_hold },
+	{ "policy", 0, 1, 0, "[NAME]", verb_policy },
+	{ "version", 0, 0, 0, "", verb_version },
+};
+
+static void print_help(void)
+{
+	puts("storpowerctl [OPTION...] VERB ...\n"
+	     "\n"
+	     "Limit what the storage of this node may draw, and see what is done about it.\n"
+	     "\n"
+	     "  status               budget, watts, throughput and claims (the default)\n"
+	     "  set LIMIT            limit the node (or --device, --group) until cleared\n"
+	     "  clear [COOKIE...]    end what \"set\" set; with --all every claim; or these claims\n"
+	     "  list                 the devices; with --claims the claims\n"
+	     "  show DEVICE          one device and its knobs\n"
+	     "  plan LIMIT           what would be done; changes nothing\n"
+	     "  explain [DEVICE]     why it is set so, and the last decisions\n"
+	     "  verify               read every setting back from the devices\n"
+	     "  monitor              print what happens as it happens\n"
+	     "  hold LIMIT -- CMD    limit while CMD runs\n"
+	     "  policy [NAME]        show or choose the policy\n"
+	     "  version              of this command and of the daemon\n"
+	     "\n"
+	     "LIMIT is a share of the rated power (80%) or a power (350W, 0.35kW).\n"
+	     "\n"
+	     "  --for=DURATION       set, hold: end by itself (90s, 2h, 1h30min)\n"
+	     "  --start-in=DURATION  set, hold: begin later\n"
+	     "  --reason=TEXT        set, hold: why, for those who look\n"
+	     "  --class=CLASS        set, hold: emergency, operator (default), signal, schedule\n"
+	     "  --device=NAME        set, hold: limit one device\n"
+	     "  --group=NAME         set, hold: limit one group\n"
+	     "  --forbid=LIST        plan: without these mechanisms: power-state, power-limit,\n"
+	     "                       condition, link, depth, chunk, pacing\n"
+	     "  --only=LIST          plan: with these mechanisms alone\n"
+	     "  --policy=NAME        plan: with another policy\n"
+	     "  --all                clear: the claims of others too\n"
+	     "  --claims             list: claims, not devices\n"
+	     "  --json[=short|pretty]\n"
+	     "  --no-pager, --no-legend\n"
+	     "  --bus=BUS            system (default), session or an address; or $STORPOWER_BUS\n"
+	     "\n"
+	     "Exit status: 0 done; 1 failure; 2 wrong usage; 3 storpowerd not running;\n"
+	     "4 refused: not authorized, unknown name, invalid value; 5 verify: settings differ;\n"
+	     "6 set: in force, but the devices cannot get down to it; hold: that of CMD, 128+N when\n"
+	     "signal N killed it, 126 or 127 when it cannot be run or found.");
+}
+
+static int parse_json(Ctl *c, const char *format)
+{
+	c->json = true;
+	c->json_pretty = !format || streq(format, "pretty");
+	if (!c->json_pretty && !streq(format, "short"))
+		return complain(STATUS_USAGE, "--json=%s: short or pretty would be right", format);
+	return STATUS_OK;
+}
+
+static int parse_duration(const char *option, const char *text, uint64_t *ret_us)
+{
+	if (parse_duration_us(text, ret_us) >= 0)
+		return STATUS_OK;
+	return complain(
+		STATUS_USAGE,
+		"--%s=%s: a duration such as 90s, 2h or 1h30min, at most 366d, would be right",
+		option, text);
+}
+
+static const char **text_option(Ctl *c, int option)
+{
+	switch (option) {
+	case OPT_REASON: return &c->reason;
+	case OPT_CLASS: return &c->class;
+	case OPT_DEVICE: return &c->device;
+	case OPT_GROUP: return &c->group;
+	case OPT_FORBID: return &c->forbid;
+	case OPT_ONLY: return &c->only;
+	case OPT_POLICY: return &c->policy;
+	case OPT_BUS: return &c->address;
+	default: return NULL;
+	}
+}
+
+static int take_option(Ctl *c, int option)
+{
+	const char **text = text_option(c, option);
+
+	if (text) {
+		*text = optarg;
+		return STATUS_OK;
+	}
+	switch (option) {
+	case OPT_FOR: return parse_duration("for", optarg, &c->for_us);
+	case OPT_START_IN: return parse_duration("start-in", optarg, &c->start_in_us);
+	case OPT_JSON: return parse_json(c, optarg);
+	case OPT_ALL: c->all = true; break;
+	case OPT_CLAIMS: c->claims = true; break;
+	case OPT_NO_PAGER: c->pager = false; break;
+	case OPT_NO_LEGEND: c->legend = false; break;
+	default: /* getopt has said what is wrong */ return STATUS_USAGE;
+	}
+	return STATUS_OK;
+}
+
+/* -1: go on. */
+static int parse_options(Ctl *c, int argc, char **argv, unsigned *ret_given)
+{
+	int option, status;
+
+	while ((option = getopt_long(argc, argv, "hV", long_options, NULL)) >= 0) {
+		if (option == 'h') {
+			print_help();
+			return STATUS_OK;
+		}
+		if (option == 'V') {
+			puts("storpowerctl " STORPOWER_VERSION);
+			return STATUS_OK;
+		}
+		status = take_option(c, option);
+		if (status)
+			return status;
+		if (option < OPT_JSON)
+			*ret_given |= BIT(option);
+	}
+	c->args = argv + optind;
+	c->n_args = argc - optind;
+	return -1;
+}
+
+static const struct Verb *find_verb(const char *name)
+{
+	for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
+		if (streq(verbs[i].name, name))
+			return &verbs[i];
+	return NULL;
+}
+
+static int check_usage(const Ctl *c, const struct Verb *v, unsigned given)
+{
+	for (const struct option *o = long_options; o->val < OPT_JSON; o++)
+		if (given & BIT(o->val) & ~v->options)
+			return complain(STATUS_USAGE, "%s takes no --%s: see storpowerctl --help",
+					v->name, o->name);
+	if (c->n_args < v->min_args || (v->max_args >= 0 && c->n_args > v->max_args))
+		return complain(STATUS_USAGE, "Usage: storpowerctl %s%s%s", v->name,
+				*v->usage ? " " : "", v->usage);
+	return STATUS_OK;
+}
+
+int main(int argc, char **argv)
+{
+	Ctl c = { .address = getenv("STORPOWER_BUS") ?: "system",
+		  .pager = true,
+		  .legend = true,
+		  .bold = isatty(STDOUT_FILENO) };
+	const struct Verb *verb = &verbs[0];
+	unsigned given = 0;
+	int status;
+
+	setlocale(LC_CTYPE, "");
+	status = parse_options(&c, argc, argv, &given);
+	if (status >= 0)
+		return status;
+	if (c.n_args > 0) {
+		verb = find_verb(c.args[0]);
+		if (!verb)
+			return complain(STATUS_USAGE,
+					"Unknown verb \"%s\": see storpowerctl --help", c.args[0]);
+		c.args++;
+		c.n_args--;
+	}
+	status = check_usage(&c, verb, given);
+	if (!status)
+		status = verb->run(&c);
+	pager_close();
+	sd_bus_flush_close_unref(c.bus);
+	return status;
+}

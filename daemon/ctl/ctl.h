@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* storpowerctl: what its verbs share. A verb prints its own errors and returns the exit status. */
+
+#include <json.h>
+#include <systemd/sd-bus.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+
+#define BUS_NAME    "org.storpower1"
+#define BUS_PATH    "/org/storpower1"
+#define BUS_MANAGER "org.storpower1.Manager"
+#define BUS_DEVICE  "org.storpower1.Device"
+
+enum {
+	STATUS_OK = 0,
+	STATUS_FAILURE = 1,
+	STATUS_USAGE = 2,
+	STATUS_NO_DAEMON = 3,
+	STATUS_REFUSED = 4,
+	STATUS_DIFFERENT = 5,
+	STATUS_DEGRADED = 6,
+	STATUS_CANNOT_RUN = 126, /* as env(1) and nohup(1) */
+	STATUS_NOT_FOUND = 127,
+};
+
+typedef struct Ctl {
+	const char *address; /* "system", "session" or a bus address */
+	sd_bus *bus;
+	bool json, json_pretty, pager, legend, all, claims;
+	const char *reason, *class, *device, *group, *policy, *forbid, *only;
+	uint64_t for_us, start_in_us; /* 0: not given */
+	bool bold;                    /* standard output is a terminal */
+	char **args;                  /* after the verb */
+	int n_args;
+} Ctl;
+
+int verb_status(Ctl *c);
+int verb_set(Ctl *c);
+int verb_clear(Ctl *c);
+int verb_list(Ctl *c);
+int verb_show(Ctl *c);
+int verb_plan(Ctl *c);
+int verb_explain(Ctl *c);
+int verb_verify(Ctl *c);
+int verb_monitor(Ctl *c);
+int verb_hold(Ctl *c);
+int verb_policy(Ctl *c);
+int verb_version(Ctl *c);
+
+/* Prints "storpowerctl: ..." on standard error and returns status. */
+int complain(int status, const char *format, ...) _printf_(2, 3);
+
+/* ctl-bus.c. Connects on first use. All return an exit status, errors printed. */
+int ctl_connect(Ctl *c);
+int ctl_new_call(Ctl *c, const char *member, sd_bus_message **ret);
+int ctl_call(Ctl *c, sd_bus_message *call, sd_bus_message **ret_reply);
+/* new_call, append, call */
+int ctl_simple_call(Ctl *c, sd_bus_message **ret_reply, const char *member, const char *types, ...);
+/* All properties of the manager; all devices, an array of property objects. */
+int ctl_get_state(Ctl *c, json_object **ret);
+int ctl_get_devices(Ctl *c, json_object **ret);
+/* NameOwnerChanged of the daemon. 0 or -errno. */
+int ctl_match_daemon(Ctl *c, sd_bus_message_handler_t handler, void *userdata);
+/* The status that a D-Bus error means, its text printed as the outcome of `action`. */
+int ctl_report(const Ctl *c, const char *action, const sd_bus_error *error, int r);
+
+/* ctl-set.c: SetBudget with the options of the command line. */
+int ctl_new_claim(Ctl *c, const char *limit, bool standing, sd_bus_message **ret_call);
+int ctl_parse_budget(const char *text, double *ret_value, const char **ret_unit);
+
+/* output-json.c. Non-finite numbers become null. */
+json_object *json_from_message(sd_bus_message *m); /* the next value */
+/* An array of arrays as an array of objects with these keys; takes the array. */
+json_object *json_with_keys(json_object *rows, const char *const *keys);
+void json_print(const Ctl *c, json_object *o);
+const char *json_text(json_object *o, const char *key); /* "" when absent */
+double json_number(json_object *o, const char *key);    /* NAN when absent or null */
+bool json_true(json_object *o, const char *key);
+json_object *json_member(json_object *o, const char *key); /* NULL when absent */
+size_t json_count(json_object *array);                     /* 0 when it is no array */
+static inline void json_putp(json_object **o)
+{
+	json_object_put(*o);
+}
+#define _cleanup_json_    _cleanup_(json_putp)
+#define _cleanup_message_ _cleanup_(sd_bus_message_unrefp)
+
+/* ctl-status.c */
+void print_claims(const Ctl *c, json_object *claims);
+void print_degraded(json_object *state);
+
+/* pager.c: standard output goes through $PAGER until pager_close(). */
+void pager_open(const Ctl *c);
+void pager_close(void);

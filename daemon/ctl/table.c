@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ctl/table.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#define GAP 2
+
+struct Table {
+	const char *const *columns;
+	size_t n_columns, n_cells;
+	char **cells;
+};
+
+static void out_of_memory(void)
+{
+	fputs("storpowerctl: Out of memory\n", stderr);
+	_exit(STATUS_FAILURE);
+}
+
+Table *table_new(const char *const *columns)
+{
+	Table *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		out_of_memory();
+	t->columns = columns;
+	while (columns[t->n_columns])
+		t->n_columns++;
+	return t;
+}
+
+Table *table_free(Table *t)
+{
+	if (!t)
+		return NULL;
+	for (size_t i = 0; i < t->n_cells; i++)
+		free(t->cells[i]);
+	free(t->cells);
+	free(t);
+	return NULL;
+}
+
+void table_row(Table *t, ...)
+{
+	va_list ap;
+
+	va_start(ap, t);
+	for (size_t i = 0; i < t->n_columns; i++) {
+		const char *text = va_arg(ap, const char *);
+		char **cell = ARRAY_GROW(t->cells, t->n_cells);
+
+		if (!cell || !(*cell = strdup(*text ? text : "-")))
+			out_of_memory();
+	}
+	va_end(ap);
+}
+
+/* Columns on a terminal, near enough: one a code point of UTF-8. */
+static size_t text_width(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		n += (*s & 0xc0) != 0x80;
+	return n;
+}
+
+static const char *header(const Table *t, size_t column)
+{
+	return t->columns[column] + (*t->columns[column] == '>');
+}
+
+static size_t column_width(const Table *t, size_t column, bool legend)
+{
+	size_t w = legend ? text_width(header(t, column)) : 0;
+
+	for (size_t i = column; i < t->n_cells; i += t->n_columns)
+		w = MAX(w, text_width(t->cells[i]));
+	return w;
+}
+
+static void print_cell(const Table *t, size_t column, const char *text, size_t width)
+{
+	int pad = (int)(width - text_width(text));
+	bool last = column + 1 == t->n_columns;
+
+	if (*t->columns[column] == '>')
+		printf("%*s%s", pad, "", text);
+	else
+		printf("%s%*s", text, last ? 0 : pad, "");
+	printf("%*s", last ? 0 : GAP, "");
+}
+
+void table_print(const Table *t, const Ctl *c)
+{
+	size_t *width = calloc(t->n_columns, sizeof(*width));
+
+	if (!width)
+		out_of_memory();
+	for (size_t i = 0; i < t->n_columns; i++)
+		width[i] = column_width(t, i, c->legend);
+	if (c->legend) {
+		fputs(c->bold ? "\033[1m" : "", stdout);
+		for (size_t i = 0; i < t->n_columns; i++)
+			print_cell(t, i, header(t, i), width[i]);
+		puts(c->bold ? "\033[0m" : "");
+	}
+	for (size_t i = 0; i < t->n_cells; i++) {
+		print_cell(t, i % t->n_columns, t->cells[i], width[i % t->n_columns]);
+		if ((i + 1) % t->n_columns == 0)
+			putchar('\n');
+	}
+	free(width);
+}
+
+char *format_number(char *buf, size_t size, double v)
+{
+	if (isnan(v))
+		snprintf(buf, size, "-");
+	else
+		snprintf(buf, size, fabs(v) < 10 ? "%.2f" : fabs(v) < 100 ? "%.1f" : "%.0f", v);
+	return buf;
+}

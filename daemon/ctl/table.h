@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Aligned columns for people. */
+
+#include "ctl/ctl.h"
+
+typedef struct Table Table;
+
+/* columns: NULL-terminated headers; one that starts with '>' is aligned to the right. */
+Table *table_new(const char *const *columns);
+Table *table_free(Table *t);
+DEFINE_CLEANUP(Table *, table_free);
+/* As many texts as columns; "" prints as "-". */
+void table_row(Table *t, ...);
+void table_print(const Table *t, const Ctl *c);
+/* "1234" MB/s and the like, into the caller's buffer; NAN prints "-". */
+char *format_number(char *buf, size_t size, double v);

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* storpowerd: arguments, configuration, wiring, run. */
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <systemd/sd-daemon.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "bus/bus.h"
+#include "config.h"
+#include "device/simulated.h"
+#include "loop-event.h"
+#include "options.h"
+
+/* What run, restore and check have in common. */
+typedef struct Daemon {
+	Options options;
+	const char *config_directories[4], *profile_directories[3], *policy_directories[3];
+	char *etc_profiles, *etc_policies, *data_profiles;
+	Config *config;
+	size_t warnings;
+	ProfileStore *profiles;
+	Inventory *inventory;
+	char *node_path, *registers_path, *journal_path, *claims_path;
+	const char *policy;
+} Daemon;
+
+static void daemon_done(Daemon *d)
+{
+	inventory_free(d->inventory);
+	profile_store_free(d->profiles);
+	config_free(d->config);
+	free(d->etc_profiles);
+	free(d->etc_policies);
+	free(d->data_profiles);
+	free(d->node_path);
+	free(d->registers_path);
+	free(d->journal_path);
+	free(d->claims_path);
+}
+
+static const char *data_directory(const Daemon *d)
+{
+	return d->options.data_directory ?: STORPOWER_DATADIR;
+}
+
+static int set_directories(Daemon *d)
+{
+	const char *etc = d->options.config_directory ?: "/etc/storpower";
+	size_t n = 0;
+
+	d->config_directories[n++] = etc;
+	if (!d->options.config_directory) {
+		d->config_directories[n++] = "/run/storpower";
+		d->config_directories[n++] = STORPOWER_DATADIR;
+	}
+	d->etc_profiles = text_printf("%s/profiles", etc);
+	d->etc_policies = text_printf("%s/policies", etc);
+	d->data_profiles = text_printf("%s/profiles", data_directory(d));
+	if (!d->etc_profiles || !d->etc_policies || !d->data_profiles)
+		return -ENOMEM;
+	d->profile_directories[0] = d->etc_profiles;
+	d->profile_directories[1] = d->data_profiles;
+	d->policy_directories[0] = d->etc_policies;
+	d->policy_directories[1] = data_directory(d);
+	return 0;
+}
+
+static void override_config(Daemon *d)
+{
+	const Options *o = &d->options;
+	Config *c = d->config;
+
+	if (o->no_bpf)
+		c->bpf = false;
+	log_set_max_level(o->log_level >= 0 ? o->log_level : c->log_level);
+}
+
+static const char *state_directory(const Daemon *d)
+{
+	return d->options.state_directory ?: d->config->state_directory;
+}
+
+static const char *runtime_directory(const Daemon *d)
+{
+	return d->options.runtime_directory ?: d->config->runtime_directory;
+}
+
+static int set_paths(Daemon *d)
+{
+	int r = mkdir_parents(state_directory(d), 0755);
+
+	if (r < 0)
+		return log_error_errno(r, "State directory %s cannot be made", state_directory(d));
+	r = mkdir_parents(runtime_directory(d), 0755);
+	if (r < 0)
+		return log_error_errno(r, "Runtime directory %s cannot be made",
+				       runtime_directory(d));
+	d->journal_path = text_printf("%s/journal", state_directory(d));
+	d->claims_path = text_printf("%s/claims", state_directory(d));
+	return d->journal_path && d->claims_path ? 0 : -ENOMEM;
+}
+
+/* The simulated node asked for, or the default one where no device is configured. */
+static const char *node_name(const Daemon *d)
+{
+	const char *name = d->options.simulate ?: d->config->simulate;
+
+	return name || d->config->n_devices ? name : "mixed";
+}
+
+static int open_node(Daemon *d, const char *name)
+{
+	const char *slash = strrchr(name, '/');
+
+	if (!d->options.simulate && !d->config->simulate)
+		log_notice("No device is configured: simulating the node \"%s\"; see "
+			   "storpower.conf(5) for how to name real disks",
+			   name);
+	d->node_path = strchr(name, '/') || strchr(name, '.')
+			       ? strdup(name)
+			       : text_printf("%s/nodes/%s.node", data_directory(d), name);
+	d->registers_path =
+		text_printf("%s/%s.registers", runtime_directory(d), slash ? slash + 1 : name);
+	if (!d->node_path || !d->registers_path)
+		return -ENOMEM;
+	return sim_node_open(d->node_path, d->registers_path, d->profiles, &clock_boottime,
+			     &d->inventory);
+}
+
+static int open_inventory(Daemon *d)
+{
+	const char *node = node_name(d);
+	int r = node ? open_node(d, node)
+		     : block_inventory_open("/sys", d->config->devices, d->config->n_devices,
+					    d->profiles, &d->inventory);
+
+	if (r < 0)
+		return log_error_errno(r, "%s%s cannot be opened",
+				       node ? "Simulated node " : "Devices", node ?: "");
+	d->policy = d->config->policy ?: (node ? sim_node_policy(d->inventory) : NULL) ?: "balanced";
+	return 0;
+}
+
+static int daemon_prepare(Daemon *d)
+{
+	int r = set_directories(d);
+
+	if (r >= 0)
+		r = config_read(d->config_directories, &d->config, &d->warnings);
+	if (r < 0)
+		return log_error_errno(r, "The configuration cannot be read");
+	override_config(d);
+	r = profile_store_read(d->profile_directories, &d->profiles);
+	if (r < 0)
+		return log_error_errno(r, "Device profiles cannot be read");
+	if (!d->profiles->n)
+		log_warning("No device profile in %s or %s: every device gets a generic one",
+			    d->etc_profiles, d->data_profiles);
+	return 0;
+}
+
+static ManagerConfig manager_config(const Daemon *d)
+{
+	return (ManagerConfig){
+		.profiles = d->profiles,
+		.policy_directories = d->policy_directories,
+		.policy = d->policy,
+		.claims_path = d->claims_path,
+		.journal_path = d->journal_path,
+		.bpf = d->config->bpf,
+		.guard_w = d->config->guard_w,
+	};
+}
+
+static int on_reload(sd_event_source *s, const struct signalfd_siginfo *si, void *userdata)
+{
+	_cleanup_free_ char *why = NULL;
+
+	(void)s, (void)si;
+	sd_notify(false, "RELOADING=1");
+	if (manager_reload(userdata, &why) < 0)
+		log_warning("Reload failed, going on as before: %s", why ?: "out of memory");
+	sd_notify(false, "READY=1");
+	return 0;
+}
+
+static int on_inventory(sd_event_source *s, int fd, uint32_t revents, void *userdata)
+{
+	Inventory *i = userdata;
+
+	(void)s, (void)fd, (void)revents;
+	i->ops->process(i);
+	return 0;
+}
+
+static int wire_signals(sd_event *event, Manager *m)
+{
+	static const int ends[] = { SIGTERM, SIGINT };
+	sigset_t mask;
+	int r = 0;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGHUP);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+	for (size_t i = 0; i < ELEMENTSOF(ends) && r >= 0; i++)
+		r = sd_event_add_signal(event, NULL, ends[i], NULL, NULL);
+	return r < 0 ? r : sd_event_add_signal(event, NULL, SIGHUP, on_reload, m);
+}
+
+static int wire(sd_event *event, Inventory *inventory, Manager *m)
+{
+	int fd = inventory->ops->fd(inventory), r = wire_signals(event, m);
+
+	if (r >= 0 && fd >= 0)
+		r = sd_event_add_io(event, NULL, fd, EPOLLIN, on_inventory, inventory);
+	if (r >= 0)
+		r = sd_event_set_watchdog(event, true);
+	return r;
+}
+
+static int restore(Daemon *d)
+{
+	_cleanup_(sd_event_unrefp) sd_event *event = NULL;
+	_cleanup_(loop_event_freep) Loop *loop = NULL;
+	ManagerConfig config = manager_config(d);
+	int r = sd_event_default(&event);
+
+	if (r >= 0)
+		r = loop_event_new(event, &loop);
+	if (r < 0)
+		return log_error_errno(r, "The event loop cannot be made");
+	return manager_restore(&config, loop, d->inventory);
+}
+
+static int run(Daemon *d)
+{
+	_cleanup_(sd_event_unrefp) sd_event *event = NULL;
+	_cleanup_(loop_event_freep) Loop *loop = NULL;
+	_cleanup_(manager_freep) Manager *manager = NULL;
+	_cleanup_(bus_closep) Bus *bus = NULL;
+	ManagerConfig config = manager_config(d);
+	BusConfig bus_config = { .clock = clock_boottime };
+	int r = sd_event_default(&event);
+
+	if (r >= 0)
+		r = loop_event_new(event, &loop);
+	if (r < 0)
+		return log_error_errno(r, "The event loop cannot be made");
+	r = manager_new(&config, loop, d->inventory, &manager);
+	if (r < 0)
+		return r;
+	r = bus_open(d->options.bus ?: d->config->bus, event, manager, &bus_config, &bus);
+	if (r < 0)
+		return r;
+	r = wire(event, d->inventory, manager);
+	if (r < 0)
+		return log_error_errno(r, "Signals and devices cannot be watched");
+	r = manager_start(manager);
+	if (r < 0)
+		return log_error_errno(r, "The devices cannot be taken over");
+	sd_notify(false, "READY=1");
+	r = sd_event_loop(event);
+	sd_notify(false, "STOPPING=1");
+	log_info("Ending: everything is given back");
+	return r;
+}
+
+static int act(Daemon *d)
+{
+	int r = daemon_prepare(d);
+
+	if (r < 0)
+		return r;
+	if (d->options.action == ACTION_CHECK_CONFIG)
+		return d->warnings ? -EINVAL : 0;
+	r = set_paths(d);
+	if (r >= 0)
+		r = open_inventory(d);
+	if (r < 0)
+		return r;
+	return d->options.action == ACTION_RUN ? run(d) : restore(d);
+}
+
+int main(int argc, char **argv)
+{
+	_cleanup_(daemon_done) Daemon d = {};
+
+	if (options_parse(argc, argv, &d.options) < 0)
+		return 2;
+	if (d.options.action == ACTION_NOTHING)
+		return 0;
+	return act(&d) == 0 ? 0 : 1;
+}

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Sourced by the tests of the bus: a private dbus-daemon, a storpowerd on a simulated node behind it,
+# and TAP. Everything lives in one temporary folder and ends with the script.
+
+set -u
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+build=${B:-build}
+[[ $build == /* ]] || build=$root/$build
+storpowerd=$build/storpowerd
+node=${NODE:-$root/policies/nodes/tiny.node}
+what=(--simulate="$node" --no-bpf)
+tmp=$(mktemp -d)
+address=unix:path=$tmp/bus
+bus_pid= daemon_pid= n_tests=0 n_failed=0
+export STORPOWER_BUS=$address DBUS_SESSION_BUS_ADDRESS=$address
+
+for tool in dbus-daemon gdbus jq python3; do
+	command -v $tool >/dev/null || { echo "Bail out! $tool is missing: run packaging/deps"; exit 1; }
+done
+for program in "$storpowerd" "$build/storpowerctl"; do
+	[[ -x $program ]] || { echo "Bail out! $program is missing: run make"; exit 1; }
+done
+
+ctl() {
+	"$build/storpowerctl" --no-pager "$@"
+}
+
+# In the background $! must be the program, not a shell around a function.
+ctl_background() {
+	"$build/storpowerctl" --no-pager "$@" &
+}
+
+# ok PROMISE COMMAND...: the promise holds when the command succeeds
+ok() {
+	local promise=$1
+	shift
+	n_tests=$((n_tests + 1))
+	if "$@" >"$tmp/ok.log" 2>&1; then
+		echo "ok $n_tests - $promise"
+	else
+		n_failed=$((n_failed + 1))
+		echo "not ok $n_tests - $promise"
+		echo "# failed: $*"
+		sed 's/^/# /' "$tmp/ok.log"
+	fi
+}
+
+# is PROMISE GOT WANTED
+is() {
+	ok "$1" test "$2" = "$3"
+	[[ $2 == "$3" ]] || echo "# got \"$2\", wanted \"$3\""
+}
+
+# status PROMISE WANTED COMMAND...: the exit status
+status() {
+	local promise=$1 wanted=$2 got
+	shift 2
+	"$@" >"$tmp/out" 2>"$tmp/err"
+	got=$?
+	is "$promise" "$got" "$wanted"
+	[[ $got == "$wanted" ]] || sed 's/^/# /' "$tmp/err"
+}
+
+# eventually COMMAND...: within ten seconds
+eventually() {
+	local i
+	for ((i = 0; i < 200; i++)); do
+		"$@" >/dev/null 2>&1 && return 0
+		sleep 0.05
+	done
+	"$@"
+}
+
+start_bus() {
+	cat >"$tmp/bus.conf" <<-END
+		<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+		 "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+		<busconfig>
+		  <type>session</type>
+		  <listen>$address</listen>
+		  <auth>EXTERNAL</auth>
+		  <policy context="default">
+		    <allow send_destination="*" eavesdrop="true"/>
+		    <allow eavesdrop="true"/>
+		    <allow own="*"/>
+		    <allow user="*"/>
+		  </policy>
+		</busconfig>
+	END
+	dbus-daemon --config-file="$tmp/bus.conf" --nofork --nopidfile 2>"$tmp/bus.log" &
+	bus_pid=$!
+	eventually test -S "$tmp/bus"
+}
+
+start_daemon() { # [OPTION...]: on what "what" says
+	mkdir -p "$tmp/etc"
+	"$storpowerd" "${what[@]}" --bus="$address" \
+		--state-directory="$tmp/state" --runtime-directory="$tmp/run" \
+		--config-directory="$tmp/etc" --data-directory="$root/policies" "$@" \
+		2>>"$tmp/daemon.log" &
+	daemon_pid=$!
+	if ! eventually ctl version; then
+		echo "Bail out! storpowerd does not answer:"
+		sed 's/^/# /' "$tmp/daemon.log"
+		exit 1
+	fi
+}
+
+stop_daemon() { # [SIGNAL]
+	kill -"${1:-TERM}" "$daemon_pid"
+	wait "$daemon_pid" 2>/dev/null
+	daemon_status=$?
+	daemon_pid=
+}
+
+daemon_lives() {
+	kill -0 "$daemon_pid" && ctl version
+}
+
+# property NAME: of the manager, as JSON
+property() {
+	ctl status --json=short | jq -c ".$1"
+}
+
+property_is() {
+	[[ $(property "$1") == "$2" ]]
+}
+
+claim_count_is() {
+	[[ $(property 'Claims|length') == "$1" ]]
+}
+
+# call METHOD ARGUMENT...: prints the answer or the error with its name
+call() {
+	local method=$1
+	shift
+	gdbus call --session --dest org.storpower1 --object-path /org/storpower1 \
+		--method "org.storpower1.Manager.$method" -- "$@" 2>&1
+}
+
+# refused NAME METHOD ARGUMENT...: answers with org.storpower1.Error.NAME
+refused() {
+	local name=$1 answer
+	shift
+	answer=$(call "$@")
+	echo "$answer"
+	[[ $answer == *"org.storpower1.Error.$name: "* ]]
+}
+
+finish() {
+	local s=$?
+	if [[ -n $daemon_pid ]]; then
+		kill "$daemon_pid" 2>/dev/null
+		wait "$daemon_pid" 2>/dev/null
+	fi
+	[[ -n $bus_pid ]] && kill "$bus_pid" 2>/dev/null
+	if ((n_failed || s)) && [[ -s $tmp/daemon.log ]]; then
+		echo "# the daemon's last words:"
+		tail -n 20 "$tmp/daemon.log" | sed 's/^/#   /'
+	fi
+	rm -rf "$tmp"
+	exit $((s || n_failed ? 1 : 0))
+}
+trap finish EXIT
+
+done_testing() {
+	echo "1..$n_tests"
+}

@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Bad arguments give a named error that says what would be right, make no claim and do no harm.
+. "$(dirname "$0")/lib.sh"
+
+start_bus
+start_daemon
+
+none='@a{sv} {}'
+for value in nan inf -- -1 101 1e99; do
+	[[ $value == -- ]] && continue
+	ok "SetBudget of $value % is refused" refused InvalidLimit SetBudget "$value" % "$none"
+	ok "Plan of $value % is refused" refused InvalidLimit Plan "$value" % "$none"
+done
+for value in nan -0.5 1e9; do
+	ok "SetBudget of $value W is refused" refused InvalidLimit SetBudget "$value" W "$none"
+done
+for unit in '""' kW percent; do
+	ok "the unit $unit is refused" refused InvalidLimit SetBudget 50 "$unit" "$none"
+done
+
+bad() { # ERROR OPTIONS
+	ok "SetBudget with $2 is refused" refused "$1" SetBudget 50 % "$2"
+}
+bad InvalidOption "{'nosuch': <'x'>}"
+bad InvalidOption "{'class': <'urgent'>}"
+bad InvalidOption "{'class': <''>}"
+bad InvalidOption "{'reason': <uint32 5>}"
+bad InvalidOption "{'reason': <'two\\nlines'>}"
+bad InvalidOption "{'reason': <'$(printf 'x%.0s' {1..300})'>}"
+bad InvalidOption "{'for_seconds': <-1.0>}"
+bad InvalidOption "{'for_seconds': <0.0>}"
+bad InvalidOption "{'for_seconds': <1e99>}"
+bad InvalidOption "{'for_seconds': <'2h'>}"
+bad InvalidOption "{'for_seconds': <uint64 18446744073709551615>}"
+bad InvalidOption "{'standing': <'yes'>}"
+bad InvalidOption "{'device': <'a'>, 'group': <'b'>}"
+bad UnknownDevice "{'device': <'nosuch'>}"
+bad UnknownDevice "{'device': <''>}"
+bad UnknownGroup "{'group': <'nosuch'>}"
+bad UnknownGroup "{'group': <''>}"
+
+ok "an unknown policy is refused" refused UnknownPolicy SetPolicy nosuch
+ok "a path is no policy" refused UnknownPolicy SetPolicy ../../etc/passwd
+ok "an empty policy is refused" refused UnknownPolicy SetPolicy '""'
+ok "Plan refuses an unknown policy" refused UnknownPolicy Plan 50 % "{'policy': <'nosuch'>}"
+ok "Plan refuses an unknown mechanism" refused InvalidOption Plan 50 % "{'only': <'magic'>}"
+ok "Plan refuses an empty list" refused InvalidOption Plan 50 % "{'only': <''>}"
+ok "Plan refuses the options of SetBudget" refused InvalidOption Plan 50 % "{'standing': <true>}"
+ok "an unknown cookie is refused" refused UnknownClaim Release 424242
+ok "the cookie 0 is refused" refused UnknownClaim Release 0
+ok "Explain refuses an unknown device" refused UnknownDevice Explain nosuch
+ok "the error says what would be right" grep -q "would be right" <(call SetBudget nan % "$none")
+ok "the error names the devices there are" \
+	grep -q "$(ctl list --json=short | jq -r '.[0].Name')" <(call Explain nosuch)
+ok "wrong types are refused by signature" grep -q "InvalidArgs" <(
+	dbus-send --session --print-reply --dest=org.storpower1 /org/storpower1 \
+		org.storpower1.Manager.Release string:x 2>&1)
+ok "none of this made a claim" claim_count_is 0
+ok "the daemon lives" daemon_lives
+
+if [[ $(id -u) == 0 ]] && id nobody >/dev/null 2>&1; then
+	chmod 711 "$tmp" && chmod 777 "$tmp/bus"
+	as_nobody() { # METHOD ARGUMENT...
+		setpriv --reuid=nobody --regid=nogroup --clear-groups \
+			gdbus call --session --dest org.storpower1 --object-path /org/storpower1 \
+			--method "org.storpower1.Manager.$1" "${@:2}" 2>&1
+	}
+	for method in "SetBudget 50 % {}" "Release 1" "SetPolicy balanced" Reload Verify; do
+		ok "${method%% *} is for root alone" grep -q "Error.NotAuthorized" <(as_nobody $method)
+	done
+	ok "anyone may look" grep -q "objectpath" <(as_nobody ListDevices)
+else
+	echo "# not run by root: who may do what is not tested here"
+fi
+done_testing

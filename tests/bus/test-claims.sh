@@ -1,0 +1,119 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Claims from their making to their end.
+. "$(dirname "$0")/lib.sh"
+
+start_bus
+start_daemon
+rated=$(property RatedPower)
+device=$(ctl list --json=short | jq -r '.[0].Name')
+
+share() { # PERCENT: of the rated power
+	jq -n "$rated * $1 / 100 * 1000 | round"
+}
+limit_is() { # PERCENT
+	[[ $(property 'EffectiveLimit * 1000 | round') == "$(share "$1")" ]]
+}
+unlimited() {
+	property_is EffectiveLimit null && property_is Enforcing false
+}
+held() { # COMMAND...: hold in the background; sets hold_pid
+	ctl_background hold "$@"
+	hold_pid=$!
+}
+
+ok "nothing is limited at first" unlimited
+status "set succeeds" 0 ctl set 90% --reason "a test"
+ok "set prints the claim" grep -q "^Claim [0-9]*: node limited to" "$tmp/out"
+ok "the limit is in force" limit_is 90
+ok "the caps keep to it" jq -en "$(property CapPower) <= $(property EffectiveLimit) + 1e-6"
+is "a claim of set is standing" "$(property 'Claims[0].Standing')" true
+is "its reason is kept" "$(property 'Claims[0].Reason')" '"a test"'
+status "a lower set succeeds" 0 ctl set 85%
+ok "it replaces the earlier one" claim_count_is 1
+ok "the lower limit is in force" limit_is 85
+status "a higher set succeeds" 0 ctl set 95%
+ok "it replaces the earlier one too" claim_count_is 1
+ok "the higher limit is in force" limit_is 95
+status "another class is another claim" 0 ctl set 90% --class=emergency
+ok "there are two claims" claim_count_is 2
+ok "the lowest wins" limit_is 90
+is "the emergency is in force" \
+	"$(property 'Claims[] | select(.InForce) | .Class')" '"emergency"'
+ok "the emergency's fast knobs were done within a second" \
+	jq -en "$(property LastEnforceUSec) < 1000000"
+status "clear ends what set set" 0 ctl clear
+ok "nothing is limited again" unlimited
+
+status "a claim on a device" 0 ctl set 80% --device="$device"
+ok "names its device" property_is 'Claims[0].Target' "\"$device\""
+ok "does not limit the node" property_is EffectiveLimit null
+status "clear takes a cookie" 0 ctl clear "$(property 'Claims[0].Cookie')"
+ok "and the claim is gone" claim_count_is 0
+status "a cookie that is gone is refused" 4 ctl clear 1
+
+status "a lease" 0 ctl set 90% --for=1s
+ok "tells its end" jq -en "$(property 'Claims[0].ExpiresIn') <= 1"
+ok "ends by itself" eventually claim_count_is 0
+ok "and lifts the limit" eventually unlimited
+status "a later start" 0 ctl set 90% --start-in=1s --for=1s
+is "does not limit yet" "$(property 'Claims[0].Active')" false
+ok "begins by itself" eventually limit_is 90
+ok "and ends by itself" eventually unlimited
+
+ok "a claim over D-Bus ends with its caller" grep -q "uint64" <(call SetBudget 90 % '@a{sv} {}')
+ok "at once" eventually claim_count_is 0
+ok "unless it asks to stand" grep -q "uint64" <(call SetBudget 90 % "{'standing': <true>}")
+ok "then it stays" claim_count_is 1
+ok "and clear leaves it alone, saying so" grep -q "Left alone" <(ctl clear)
+ok "it is still there" claim_count_is 1
+status "clear --all ends it" 0 ctl clear --all
+ok "and it is gone" claim_count_is 0
+
+status "hold returns the command's status" 7 ctl hold 90% -- sh -c 'exit 7'
+ok "and leaves no claim" claim_count_is 0
+ok "and says nothing of its own" test ! -s "$tmp/err"
+status "hold: killed by a signal is 128+N" 143 ctl hold 90% -- sh -c 'kill -TERM $$'
+status "hold: not found is 127" 127 ctl hold 90% -- /nonexistent/command
+status "hold: not executable is 126" 126 ctl hold 90% -- /etc/passwd
+status "hold: refused before the command runs" 4 ctl hold 90% --class=nosuch -- touch "$tmp/ran"
+ok "it did not run" test ! -e "$tmp/ran"
+is "the claim holds while the command runs" \
+	"$(ctl hold 90% -- "$build/storpowerctl" status --json=short | jq -c '[.Claims[].Standing]')" \
+	'[false]'
+held 90% -- sleep 60
+ok "hold makes a claim" eventually claim_count_is 1
+kill -TERM $hold_pid
+wait $hold_pid
+is "hold forwards signals" $? 143
+held 90% -- sleep 60
+ok "hold makes a claim" eventually claim_count_is 1
+sleeper=$(pgrep -P $hold_pid)
+kill -KILL $hold_pid
+ok "the claim ends when its owner is killed" eventually claim_count_is 0
+wait $hold_pid 2>/dev/null
+kill $sleeper 2>/dev/null
+
+status "a standing claim" 0 ctl set 90% --reason "to stay"
+cookie=$(property 'Claims[0].Cookie')
+held 80% -- sleep 60
+ok "and a held one" eventually claim_count_is 2
+stop_daemon KILL
+status "without a daemon: 3" 3 ctl status
+ok "and what to do about it" grep -q "systemctl start storpowerd" "$tmp/err"
+start_daemon
+is "the standing claim survives kill -9 and restart" \
+	"$(property "Claims[] | select(.Cookie == $cookie) | .Reason" | head -n 1)" '"to stay"'
+ok "hold claims again when the daemon is back" eventually limit_is 80
+kill -TERM $hold_pid
+wait $hold_pid
+ok "and ends it with the command" eventually limit_is 90
+stop_daemon TERM
+is "the daemon ends well" "$daemon_status" 0
+start_daemon
+ok "the claim survives an orderly restart" limit_is 90
+status "clear" 0 ctl clear
+ok "the end: nothing is limited" unlimited
+is "every device is as found" \
+	"$(ctl list --json=short | jq -c '[.[].Setting] | unique')" '["as found"]'
+done_testing

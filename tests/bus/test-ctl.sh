@@ -1,0 +1,117 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Every verb of storpowerctl, its exit status, its tables and its JSON.
+. "$(dirname "$0")/lib.sh"
+
+status "--help" 0 ctl --help
+ok "documents the exit status" grep -q "^Exit status:" "$tmp/out"
+for verb in status set clear list show plan explain verify monitor hold policy version; do
+	ok "--help knows $verb" grep -q "^  $verb " "$tmp/out"
+done
+status "--version needs no daemon" 0 ctl --version
+status "without a bus: 3" 3 ctl status
+start_bus
+status "without a daemon: 3" 3 ctl status
+ok "says what to do" grep -q "systemctl start storpowerd, or name its bus with --bus=" "$tmp/err"
+start_daemon
+device=$(ctl list --json=short | jq -r '.[0].Name')
+
+for wrong in "set" "set 80" "set -- -1W" "set 101%" "set nan%" "set 1e99W" "set 80% --for=soon" \
+	"set 80% --for=0s" "set 80% --device=a --group=b" "plan" "plan 80" "frob" "show" \
+	"list --for=2h" "status --frob" "status extra" "hold 80%" "clear x" "clear 1 --all" \
+	"status --json=xml"; do
+	status "wrong usage is 2: $wrong" 2 ctl $wrong
+	ok "and says so" test -s "$tmp/err"
+done
+ok "a bare number is told what would be right" grep -q "80%, or a power such as 350W" <(ctl set 80 2>&1)
+for refusal in "set 80% --class=urgent" "set 80% --device=nosuch" "set 80% --group=nosuch" \
+	"plan 80% --policy=nosuch" "plan 80% --only=magic" "show nosuch" "explain nosuch" \
+	"clear 424242" "policy nosuch"; do
+	status "refusal is 4: $refusal" 4 ctl $refusal
+	ok "and says why" test -s "$tmp/err"
+done
+ok "none of this made a claim" claim_count_is 0
+
+status "status" 0 ctl
+ok "shows the budget" grep -q "Budget  none" "$tmp/out"
+status "set" 0 ctl set 90% --reason "to look at"
+status "status" 0 ctl status
+ok "shows the limit and whose it is" grep -q "Budget  90 % of .*claim [0-9]* by storpowerctl.*to look at" "$tmp/out"
+ok "shows the claim" grep -q "operator  in force" "$tmp/out"
+ok "writes no escape codes to a file" bash -c "! grep -q $'\033' '$tmp/out'"
+status "list" 0 ctl list
+ok "shows each device" grep -q "^$device " "$tmp/out"
+ok "has a header" grep -q "^DEVICE .*SETTING .*EXACTNESS .*REASON" "$tmp/out"
+status "list --no-legend" 0 ctl list --no-legend
+ok "has none" bash -c "! grep -q ^DEVICE '$tmp/out'"
+status "list --claims" 0 ctl list --claims
+ok "shows the reason" grep -q "to look at" "$tmp/out"
+status "show" 0 ctl show "$device"
+ok "shows the knobs" grep -q "^KNOB .*STATE" "$tmp/out"
+held=$(ctl list --json=short | jq -r '[.[] | select(.Knobs | any(.Wanted != ""))][0].Name')
+ok "and what a held knob was found at" grep -q "^  originally  " <(ctl show "$held")
+status "show /dev/NAME" 0 ctl show "/dev/$device"
+status "plan" 0 ctl plan 70%
+ok "sums up" grep -q "^Budget .* lost; " "$tmp/out"
+status "plan in watts" 0 ctl plan 0.01kW
+status "plan with depth and chunk alone" 0 ctl plan 80% --only=depth,chunk --json=short
+is "uses nothing else" "$(jq '[.Devices[] | select(.PowerState != -1 or .Pace != 0 or .Condition != "active")] | length' "$tmp/out")" 0
+status "plan without pacing" 0 ctl plan 80% --forbid=pacing --json=short
+is "does not pace" "$(jq '[.Devices[] | select(.Pace != 0)] | length' "$tmp/out")" 0
+is "a plan is not a claim" "$(property 'Claims|length')" 1
+status "explain" 0 ctl explain
+ok "shows decisions" grep -q "^TIME .*DECISION .*WHY" "$tmp/out"
+status "explain DEVICE" 0 ctl explain "$device"
+ok "shows the reason" grep -q "^$device " "$tmp/out"
+status "verify: all as set" 0 ctl verify
+ok "counts" grep -q "values read back, 0 differ" "$tmp/out"
+status "policy" 0 ctl policy
+before=$(cat "$tmp/out")
+status "policy NAME" 0 ctl policy throughput
+is "changes it" "$(ctl policy)" throughput
+status "and back" 0 ctl policy "$before"
+status "version" 0 ctl version
+ok "tells both" grep -q "^storpowerd " "$tmp/out"
+ok "Reload succeeds" grep -q "()" <(call Reload)
+
+for verb in status list "list --claims" "show $device" "plan 70%" explain verify policy version; do
+	ok "$verb --json is JSON" jq -e . <(ctl $verb --json)
+	is "$verb --json=short is one line" "$(ctl $verb --json=short | wc -l)" 1
+done
+ok "set --json tells the cookie" jq -e '.Cookie > 0' <(ctl set 90% --json)
+is "powers that are not there are null" "$(ctl clear >/dev/null; property EffectiveLimit)" null
+
+status "a budget below the floor: in force, and 6" 6 ctl set 0.001W
+ok "says by how much" grep -q "Degraded: the budget is .* W below" "$tmp/err"
+is "Degraded" "$(property Degraded)" true
+ok "the shortfall is told" jq -en "$(property Shortfall) > 0"
+status "clear" 0 ctl clear
+
+ctl_background monitor >"$tmp/monitor" 2>&1
+monitor=$!
+ctl_background monitor --json >"$tmp/monitor.json" 2>&1
+json_monitor=$!
+ok "monitor looks at the watts" eventually grep -q "drawing " "$tmp/monitor"
+ok "monitor --json too" eventually test -s "$tmp/monitor.json"
+ctl set 90% --reason "watch this" >/dev/null
+ok "monitor tells of a claim" eventually grep -q "claim [0-9]*: node.*watch this" "$tmp/monitor"
+ok "monitor tells of the plan" eventually grep -q "plan: can draw" "$tmp/monitor"
+ctl clear >/dev/null
+ok "monitor tells of a claim's end" eventually grep -q "claim [0-9]* ended" "$tmp/monitor"
+kill -TERM $monitor $json_monitor
+wait $monitor
+is "monitor ends well when stopped" $? 0
+wait $json_monitor
+ok "every line of monitor --json is JSON" jq -e .Event "$tmp/monitor.json"
+ok "the daemon lives" daemon_lives
+
+ctl_background monitor >"$tmp/monitor" 2>&1
+monitor=$!
+ok "monitor runs" eventually grep -q "drawing " "$tmp/monitor"
+kill $bus_pid
+wait $monitor
+is "monitor ends with 3 when the bus goes away" $? 3
+wait $daemon_pid
+is "and the daemon ends with a failure, to be started again" $? 1
+bus_pid='' daemon_pid=''
+done_testing

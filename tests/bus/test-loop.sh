@@ -1,0 +1,263 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# A real block device on the running kernel: a loop device made here, loaded by fio, shaped by the real
+# knobs and metered by eBPF. Root alone.
+. "$(dirname "$0")/lib.sh"
+
+fio_pid='' loop='' hold_pid=''
+block_kib=256
+declare -A chunk_of
+
+# Every promise of this file, each with the reason why it was not looked at.
+skip_all() { # REASON
+	echo "# $1"
+	sed -nE 's/^(ok|is|status|told) "([^"]*)".*/\2/p' "$0" | awk -v why="$1" '
+		{ print "ok " NR " - " $0 " # SKIP " why }
+		END { print "1.." NR }'
+	exit 0
+}
+
+clean_up() {
+	local s=$?
+	[[ -z $hold_pid ]] || kill "$hold_pid" 2>/dev/null
+	[[ -z $fio_pid ]] || stop_fio
+	[[ -z $daemon_pid ]] || stop_daemon
+	if [[ -n $loop ]]; then
+		put_back
+		losetup -d "$loop"
+	fi
+	(exit $s)
+	finish
+}
+
+# Only where storpowerd failed to: a loop device keeps its queue's settings when it is detached.
+put_back() {
+	if [[ ! -s $tmp/found ]] || as_found >/dev/null; then
+		return
+	fi
+	echo "$scheduler" >"$queue/scheduler"
+	echo "$requests" >"$queue/nr_requests"
+	echo "$sectors" >"$queue/max_sectors_kb"
+}
+
+[[ $(id -u) == 0 ]] || skip_all "loop devices and eBPF need root"
+for tool in fio losetup; do
+	command -v $tool >/dev/null || skip_all "$tool is missing: run packaging/deps"
+done
+fallocate -l 256M "$tmp/disk" || skip_all "no 256 MB free in $tmp"
+loop=$(losetup --find --show --direct-io=on "$tmp/disk" 2>"$tmp/losetup" ||
+	losetup --find --show "$tmp/disk" 2>"$tmp/losetup") ||
+	skip_all "no loop device to be had: $(<"$tmp/losetup")"
+trap clean_up EXIT
+name=${loop#/dev/} queue=/sys/block/${loop#/dev/}/queue
+[[ $(<"/sys/block/$name/loop/backing_file") == "$tmp/disk" ]] || {
+	loop=
+	echo "Bail out! $name is not the device just made"
+	exit 1
+}
+
+dump() { # all of the queue, as FILE=VALUE
+	grep -s . "$queue"/* "$queue"/iosched/*
+}
+
+as_found() {
+	diff "$tmp/found" <(dump)
+}
+
+changed() {
+	! as_found
+}
+
+knob() { # FILE, the chosen one where there is a choice
+	sed 's/.*\[\(.*\)\].*/\1/' "$queue/$1"
+}
+
+device() { # FILTER: on the device as JSON
+	ctl show "$name" --json=short | jq -r "$1"
+}
+
+# Do the kernel's knobs say what the daemon says, and is that narrower than it was?
+narrowed() { # least DEPTH and CHUNK that would still be too much
+	local depth chunk
+	read -r depth chunk < <(device '"\(.DepthLimit) \(.ChunkLimit)"')
+	echo "$(device .Setting), can draw $(device .CapPower) W"
+	dump | grep -E 'scheduler|nr_req|max_sectors|strict'
+	((depth > 0 && depth < $1 && chunk > 0 && chunk < $2)) || return 1
+	[[ $(knob max_sectors_kb) == "$chunk" ]] || return 1
+	if ((depth == 1)); then
+		[[ $(knob scheduler) == bfq && $(knob iosched/strict_guarantees) == 1 ]]
+	else
+		[[ $(knob nr_requests) == "$depth" ]]
+	fi
+}
+
+start_fio() {
+	(cd "$tmp" && exec fio --name=load --filename="$loop" --output=fio.out --direct=1 \
+		--ioengine=libaio --rw=randwrite --bs=${block_kib}k --iodepth=64 --time_based \
+		--runtime=120 --allow_file_create=0 --write_bw_log=fio --write_iops_log=fio \
+		--log_avg_msec=100 --log_unix_epoch=1 2>fio.err) &
+	fio_pid=$!
+}
+
+stop_fio() { # it writes its logs at its end
+	kill -INT "$fio_pid" 2>/dev/null
+	wait "$fio_pid" 2>/dev/null
+	fio_pid=
+}
+
+# The daemon's figures over five seconds, into $tmp/PHASE. It looks once a second: a figure holds
+# from the look before to the one at which it is first seen.
+observe() { # PHASE
+	local now end
+	chunk_of[$1]=$(knob max_sectors_kb)
+	end=$((${EPOCHREALTIME/./} / 1000 + 6000))
+	while now=$((${EPOCHREALTIME/./} / 1000)) && ((now < end)); do
+		echo "$now $(device '"\(.Throughput) \(.IOPS)"')"
+		sleep 0.03
+	done >"$tmp/samples"
+	awk '$2 != last { if (from && last) { mb += $2 * ($1 - to); io += $3 * ($1 - to) }
+			  else if (last) from = $1
+			  to = $1; last = $2 }
+	     END { print from, to, mb / (to - from), io / (to - from) }' "$tmp/samples" >"$tmp/$1"
+}
+
+# fio's own figure in the same span: bw or iops
+fio_says() { # LOG PHASE
+	local from to
+	read -r from to _ <"$tmp/$2"
+	awk -F, -v from="$from" -v to="$to" '$1 > from && $1 <= to { sum += $2; n++ }
+		END { print n ? sum / n : 0 }' "$tmp/fio_$1.1.log"
+}
+
+within_2_percent() { # WHAT A B
+	awk -v what="$1" -v a="$2" -v b="$3" 'BEGIN {
+		off = b > 0 ? 100 * (a / b - 1) : 100
+		printf "%s: fio %.1f, storpowerd %.1f, %+.2f %%\n", what, b, a, off
+		exit !(off <= 2 && off >= -2) }'
+}
+
+# A block that is larger than the chunk reaches the device in parts.
+agree() { # PHASE
+	local mb_s iops parts=1
+	read -r _ _ mb_s iops <"$tmp/$1"
+	((chunk_of[$1] >= block_kib)) || parts=$((block_kib / chunk_of[$1]))
+	within_2_percent "MB/s" "$mb_s" "$(awk "BEGIN { print $(fio_says bw "$1") * 1024 / 1e6 }")" &&
+		within_2_percent "blocks/s" "$(awk "BEGIN { print $iops / $parts }")" "$(fio_says iops "$1")"
+}
+
+# Throughput in one phase is less than a share of that in another, by fio's word
+felt() { # PHASE SHARE OTHER-PHASE
+	awk -v a="$(fio_says bw "$1")" -v b="$(fio_says bw "$3")" -v share="$2" 'BEGIN {
+		printf "%.1f of %.1f MB/s\n", a * 1024 / 1e6, b * 1024 / 1e6
+		exit !(a > 0 && a < share * b) }'
+}
+
+restore() {
+	"$storpowerd" --restore --state-directory="$tmp/state" --runtime-directory="$tmp/run" \
+		--config-directory="$tmp/etc" --data-directory="$root/policies"
+}
+
+hold() { # LIMIT DEPTH: until end_hold, narrower than DEPTH
+	ctl_background hold "$1" -- sleep 60 2>/dev/null
+	hold_pid=$!
+	eventually narrowed "$2" "$sectors" >/dev/null
+}
+
+end_hold() {
+	kill "$hold_pid"
+	wait "$hold_pid" 2>/dev/null
+	hold_pid=
+}
+
+told() { # as ok, with what was seen beside the verdict
+	local failed=$n_failed
+	ok "$@"
+	((n_failed > failed)) || sed 's/^/# /' "$tmp/ok.log"
+}
+
+mkdir -p "$tmp/etc"
+printf '[device %s]\nprofile = samsung-pm9a3\n' "$name" >"$tmp/etc/storpower.conf"
+what=()
+dump >"$tmp/found"
+scheduler=$(knob scheduler) requests=$(knob nr_requests) sectors=$(knob max_sectors_kb)
+start_bus
+start_fio
+start_daemon
+
+if [[ $(property Meter) == '"ebpf"' ]]; then
+	metered="eBPF"
+else
+	metered="the device's counters"
+	echo "# eBPF is not to be had here: $(property MeterWhyNot)"
+fi
+echo "# $name: nr_requests $requests, max_sectors_kb $sectors; metered by $metered"
+
+ok "nothing is touched before a claim" as_found
+sleep 2
+observe free
+status "a budget of 80 %" 0 ctl set 80%
+ok "80 % changes the queue" eventually changed
+sleep 2
+observe at80
+status "a budget of 66 %" 0 ctl set 66%
+ok "66 % narrows depth and chunk, in the kernel as the daemon says" \
+	eventually narrowed "$requests" "$sectors"
+sleep 2
+observe at66
+ok "verify finds all as set" ctl verify
+held=$(knob max_sectors_kb)
+echo $((held * 2)) >"$queue/max_sectors_kb"
+status "verify notices a knob that somebody else turned: 5" 5 ctl verify
+ok "and names it" grep -q "max-sectors" "$tmp/out"
+set_again() { [[ $(knob max_sectors_kb) -eq $held ]]; }
+ok "and it is set again" eventually set_again
+ok "and verify is content" ctl verify
+status "a budget of 55 %" 0 ctl set 55%
+ok "55 % is depth 1 by a strict BFQ" eventually narrowed 2 "$sectors"
+sleep 3
+observe at55
+status "clear" 0 ctl clear
+ok "clear puts every file of the queue back" eventually as_found
+sleep 1
+observe cleared
+
+hold 55% 2
+stop_daemon KILL
+end_hold
+ok "kill -9 leaves the queue limited" changed
+ok "storpowerd --restore succeeds" restore
+ok "and every file of the queue is back" as_found
+ok "a second restore does no harm" restore
+ok "all is still as found" as_found
+
+start_daemon
+hold 66% "$requests"
+stop_daemon KILL
+end_hold
+ok "killed again, the queue is limited again" changed
+start_daemon
+ok "the next start alone puts every file of the queue back" eventually as_found
+stop_daemon
+
+start_daemon --no-bpf
+is "without eBPF the daemon counts by sysfs, and says so" "$(property Meter)" '"device counters"'
+ok "and why" test -n "$(property MeterWhyNot | tr -d '"')"
+sleep 2
+observe sysfs
+status "a budget without eBPF" 0 ctl set 66%
+ok "narrows depth and chunk all the same" eventually narrowed "$requests" "$sectors"
+stop_daemon
+ok "an orderly end puts every file of the queue back" as_found
+
+stop_fio
+told "fio feels 80 %" felt at80 0.95 free
+told "fio feels 66 % more" felt at66 0.9 at80
+told "fio feels 55 %" felt at55 0.5 at80
+told "fio is rid of it after clear" felt at55 0.5 cleared
+told "fio's figures and the daemon's agree within 2 %: without a budget" agree free
+told "and at 80 %" agree at80
+told "and at 66 %, in parts" agree at66
+told "and at 55 %, one part at a time" agree at55
+told "and after clear" agree cleared
+told "and without eBPF" agree sysfs
+done_testing

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "config.h"
+
+/* Three folders, as /etc, /run and /usr/lib are. */
+typedef struct Folders {
+	char root[32];
+	char paths[3][40];
+	const char *list[4];
+} Folders;
+
+static int make_folders(void **state)
+{
+	Folders *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return -1;
+	strcpy(f->root, "/tmp/test-config-XXXXXX");
+	if (!mkdtemp(f->root))
+		return -1;
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(f->paths[i], sizeof(f->paths[i]), "%s/%zu", f->root, i);
+		f->list[i] = f->paths[i];
+	}
+	*state = f;
+	return 0;
+}
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
+{
+	(void)st;
+	(void)kind;
+	(void)ftw;
+	return remove(path);
+}
+
+static int remove_folders(void **state)
+{
+	Folders *f = *state;
+	int r = nftw(f->root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+
+	free(f);
+	return r;
+}
+
+static void put(const Folders *f, size_t folder, const char *name, const char *text)
+{
+	_cleanup_free_ char *drop_ins = text_printf("%s/storpower.conf.d", f->paths[folder]);
+	_cleanup_free_ char *path = text_printf("%s/%s", f->paths[folder], name);
+
+	assert_int_equal(mkdir_parents(drop_ins, 0755), 0);
+	assert_int_equal(write_file_atomic(path, text, 0644), 0);
+}
+
+static Config *get(const Folders *f, size_t warnings)
+{
+	Config *c = NULL;
+	size_t n = 77;
+
+	assert_int_equal(config_read(f->list, &c, &n), 0);
+	assert_int_equal(n, warnings);
+	return c;
+}
+
+static void without_files_there_are_defaults(void **state)
+{
+	_cleanup_(config_freep) Config *c = get(*state, 0);
+
+	assert_null(c->policy);
+	assert_null(c->simulate);
+	assert_string_equal(c->bus, "system");
+	assert_string_equal(c->state_directory, "/var/lib/storpower");
+	assert_string_equal(c->runtime_directory, "/run/storpower");
+	assert_true(c->bpf);
+	assert_true(c->guard_w == 0);
+	assert_int_equal(c->log_level, LOG_INFO);
+	assert_int_equal(c->n_devices, 0);
+	assert_null(config_free(NULL));
+}
+
+static void every_key_is_read(void **state)
+{
+	_cleanup_(config_freep) Config *c = NULL;
+
+	put(*state, 2, "storpower.conf",
+	    "# comment\n[storpower]\npolicy = latency\nsimulate=/a/b c.node\n"
+	    "bus=unix:path=/run/x\nstate_directory=/s\nruntime_directory=/r\nbpf=no\n"
+	    "guard=0.5kW\nlog_level=debug\n\n[device loop0]\nprofile=pm9a3\ngroup=g 1\n"
+	    "[device  nvme0n1]\ngroup=g1 ; first rack\n");
+	c = get(*state, 1);
+	assert_string_equal(c->policy, "latency");
+	assert_string_equal(c->simulate, "/a/b c.node");
+	assert_string_equal(c->bus, "unix:path=/run/x");
+	assert_string_equal(c->state_directory, "/s");
+	assert_string_equal(c->runtime_directory, "/r");
+	assert_false(c->bpf);
+	assert_true(c->guard_w == 500);
+	assert_int_equal(c->log_level, LOG_DEBUG);
+	assert_int_equal(c->n_devices, 2);
+	assert_string_equal(c->devices[0].name, "loop0");
+	assert_string_equal(c->devices[0].profile, "pm9a3");
+	assert_null(c->devices[0].group);
+	assert_string_equal(c->devices[1].name, "nvme0n1");
+	assert_null(c->devices[1].profile);
+	assert_string_equal(c->devices[1].group, "g1");
+}
+
+static void the_first_main_file_wins_whole(void **state)
+{
+	_cleanup_(config_freep) Config *c = NULL;
+
+	put(*state, 1, "storpower.conf", "[storpower]\npolicy=run\n");
+	put(*state, 2, "storpower.conf", "[storpower]\npolicy=usr\nbpf=no\n");
+	c = get(*state, 0);
+	assert_string_equal(c->policy, "run");
+	assert_true(c->bpf);
+}
+
+static void drop_ins_merge_by_name_and_override_single_keys(void **state)
+{
+	_cleanup_(config_freep) Config *c = NULL;
+
+	put(*state, 0, "storpower.conf",
+	    "[storpower]\npolicy=main\nguard=1W\n[device a]\ngroup=x\n");
+	put(*state, 2, "storpower.conf.d/10-a.conf",
+	    "[device b]\n[storpower]\npolicy=ten\nbpf=no\n");
+	put(*state, 0, "storpower.conf.d/20-b.conf", "[storpower]\npolicy=twenty\n");
+	put(*state, 1, "storpower.conf.d/20-b.conf", "[storpower]\npolicy=hidden\nbpf=yes\n");
+	put(*state, 1, "storpower.conf.d/30-c.conf", "[device a]\nprofile=p\n");
+	put(*state, 0, "storpower.conf.d/40-d.conf~", "rubbish");
+	c = get(*state, 0);
+	assert_string_equal(c->policy, "twenty");
+	assert_false(c->bpf);
+	assert_true(c->guard_w == 1);
+	assert_int_equal(c->n_devices, 2);
+	assert_string_equal(c->devices[0].name, "a");
+	assert_string_equal(c->devices[0].profile, "p");
+	assert_string_equal(c->devices[0].group, "x");
+	assert_string_equal(c->devices[1].name, "b");
+}
+
+static void a_section_alone_names_a_device(void **state)
+{
+	_cleanup_(config_freep) Config *c = NULL;
+
+	put(*state, 0, "storpower.conf",
+	    "[device loop7]\n  [device loop8] # second\n[device loop7]");
+	c = get(*state, 0);
+	assert_int_equal(c->n_devices, 2);
+	assert_string_equal(c->devices[0].name, "loop7");
+	assert_string_equal(c->devices[1].name, "loop8");
+}
+
+static void an_empty_value_takes_back_what_an_earlier_file_set(void **state)
+{
+	_cleanup_(config_freep) Config *c = NULL;
+
+	put(*state, 0, "storpower.conf",
+	    "[storpower]\nsimulate=mixed\npolicy=latency\n[device a]\nprofile=p\n");
+	put(*state, 0, "storpower.conf.d/1.conf",
+	    "[storpower]\nsimulate=\npolicy=\n[device a]\nprofile=\n");
+	c = get(*state, 0);
+	assert_null(c->simulate);
+	assert_null(c->policy);
+	assert_null(c->devices[0].profile);
+}
+
+static void what_is_wrong_is_counted_and_the_rest_is_used(void **state)
+{
+	static const char *const bad[] = {
+		"[storpower]\npolcy=x\n",
+		"[storpower]\npolicy=a/b\n",
+		"[storpower]\npolicy=..\n",
+		"[storpower]\nsimulate=tiny.node\n",
+		"[storpower]\nbus=sytem\n",
+		"[storpower]\nbus=:1\n",
+		"[storpower]\nstate_directory=\n",
+		"[storpower]\nruntime_directory=run\n",
+		"[storpower]\nbpf=maybe\n",
+		"[storpower]\nguard=5\n",
+		"[storpower]\nguard=5%\n",
+		"[storpower]\nguard=-1W\n",
+		"[storpower]\nlog_level=loud\n",
+		"policy=x\n",
+		"[storage]\nx=1\ny=2\n",
+		"[device a/b]\nprofile=x\n",
+		"[device]\n",
+		"[device ]\n",
+		"[device a]\nweight=3\n",
+		"[storpower]\nthis is no line\n",
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(bad); i++) {
+		_cleanup_(config_freep) Config *c = NULL;
+		_cleanup_free_ char *text = text_printf("%s[storpower]\nlog_level=error\n", bad[i]);
+
+		put(*state, 0, "storpower.conf", text);
+		c = get(*state, 1);
+		assert_null(c->policy);
+		assert_true(c->bpf);
+		assert_int_equal(c->log_level, LOG_ERR);
+	}
+}
+
+static void a_file_that_cannot_be_read_is_counted(void **state)
+{
+	const Folders *f = *state;
+	_cleanup_free_ char *path = text_printf("%s/storpower.conf", f->paths[0]);
+	_cleanup_(config_freep) Config *c = NULL;
+
+	assert_int_equal(mkdir_parents(path, 0755), 0); /* a folder in its place */
+	c = get(f, 1);
+	assert_string_equal(c->bus, "system");
+}
+
+/* "#key=value" and "#[section]" are examples, "# text" is prose. */
+static char *uncommented(const char *path)
+{
+	char *text = NULL, *to;
+
+	assert_int_equal(read_file(path, &text), 0);
+	to = text;
+	for (const char *from = text; *from; from++) {
+		bool starts = from == text || from[-1] == '\n';
+
+		if (!starts || *from != '#' || strchr(" #\n", from[1]))
+			*to++ = *from;
+	}
+	*to = '\0';
+	return text;
+}
+
+static void the_shipped_example_is_right_and_shows_the_defaults(void **state)
+{
+	_cleanup_free_ char *text = uncommented("packaging/storpower.conf");
+	_cleanup_(config_freep) Config *c = NULL, *defaults = get(*state, 0);
+
+	put(*state, 0, "storpower.conf", text);
+	c = get(*state, 0);
+	assert_string_equal(c->policy ?: "", defaults->policy ?: "");
+	assert_string_equal(c->bus, defaults->bus);
+	assert_string_equal(c->state_directory, defaults->state_directory);
+	assert_string_equal(c->runtime_directory, defaults->runtime_directory);
+	assert_null(c->simulate);
+	assert_true(c->bpf == defaults->bpf && c->guard_w == defaults->guard_w);
+	assert_int_equal(c->log_level, defaults->log_level);
+	assert_int_equal(c->n_devices, 1);
+	assert_string_equal(c->devices[0].name, "sdb");
+	config_freep(&c);
+	free(text);
+	text = NULL;
+	assert_int_equal(read_file("packaging/storpower.conf", &text), 0);
+	put(*state, 0, "storpower.conf", text);
+	c = get(*state, 0);
+	assert_int_equal(c->n_devices, 0);
+}
+
+#define config_test(f) cmocka_unit_test_setup_teardown(f, make_folders, remove_folders)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		config_test(without_files_there_are_defaults),
+		config_test(every_key_is_read),
+		config_test(the_first_main_file_wins_whole),
+		config_test(drop_ins_merge_by_name_and_override_single_keys),
+		config_test(a_section_alone_names_a_device),
+		config_test(an_empty_value_takes_back_what_an_earlier_file_set),
+		config_test(what_is_wrong_is_counted_and_the_rest_is_used),
+		config_test(a_file_that_cannot_be_read_is_counted),
+		config_test(the_shipped_example_is_right_and_shows_the_defaults),
+	};
+
+	log_set_max_level(LOG_CRIT); /* the warnings are provoked */
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
