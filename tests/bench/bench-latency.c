@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* From a claim to the last fast knob, as a client of the real daemon sees it: bench-latency
+ * [--json=FILE] ADDRESS NAME DEVICE_US. Rounds of SetBudget and Release for each class; ADDRESS is
+ * the daemon's bus, DEVICE_US what the slowest fast knob of its devices takes by itself. Made for
+ * bench-latency.sh, which starts the daemon on a simulated node. */
+
+#include <errno.h>
+#include <systemd/sd-bus.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "bench.h"
+
+#define SERVICE   "org.storpower1"
+#define OBJECT    "/org/storpower1"
+#define INTERFACE "org.storpower1.Manager"
+
+#define ROUNDS    30
+#define PERCENT   60.0
+#define SETTLE_US (250 * USEC_PER_MSEC) /* several times what a round takes: checked */
+
+typedef struct Rounds {
+	const char *class;
+	double call_us[ROUNDS], enforce_us[ROUNDS], knobs[ROUNDS]; /* sorted when all are there */
+} Rounds;
+
+static int complain(int r, const char *what, const sd_bus_error *error)
+{
+	return log_error_errno(r, "%s: %s", what, error->message ?: "no answer");
+}
+
+static int set_budget(sd_bus *bus, const char *class, uint64_t *ret_cookie)
+{
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
+	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+	int r = sd_bus_call_method(bus, SERVICE, OBJECT, INTERFACE, "SetBudget", &error, &reply,
+				   "dsa{sv}", PERCENT, "%", 1, "class", "s", class);
+
+	if (r < 0)
+		return complain(r, "SetBudget", &error);
+	return sd_bus_message_read(reply, "t", ret_cookie);
+}
+
+static int release(sd_bus *bus, uint64_t cookie)
+{
+	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+	int r = sd_bus_call_method(bus, SERVICE, OBJECT, INTERFACE, "Release", &error, NULL, "t",
+				   cookie);
+
+	return r < 0 ? complain(r, "Release", &error) : 0;
+}
+
+static int last_enforce_us(sd_bus *bus, uint64_t *ret)
+{
+	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+	int r = sd_bus_get_property_trivial(bus, SERVICE, OBJECT, INTERFACE, "LastEnforceUSec",
+					    &error, 't', ret);
+
+	return r < 0 ? complain(r, "LastEnforceUSec", &error) : 0;
+}
+
+/* Knobs turned since: the daemon's decisions about devices. */
+static int count_knobs(sd_bus *bus, uint64_t since_us, double *ret)
+{
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
+	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+	const char *device, *what, *why;
+	uint64_t when_us;
+	int r = sd_bus_call_method(bus, SERVICE, OBJECT, INTERFACE, "Explain", &error, &reply, "s",
+				   "");
+
+	if (r < 0)
+		return complain(r, "Explain", &error);
+	r = sd_bus_message_skip(reply, "a(sss)");
+	if (r >= 0)
+		r = sd_bus_message_enter_container(reply, 'a', "(tsss)");
+	*ret = 0;
+	while (r >= 0 &&
+	       (r = sd_bus_message_read(reply, "(tsss)", &when_us, &device, &what, &why)) > 0)
+		*ret += when_us >= since_us && *device;
+	return r;
+}
+
+static int run_round(sd_bus *bus, Rounds *rounds, size_t i)
+{
+	uint64_t cookie, began_us = realtime_us(), before_us, after_us, enforce_us;
+	int r;
+
+	before_us = clock_now_us(&clock_boottime);
+	r = set_budget(bus, rounds->class, &cookie);
+	if (r < 0)
+		return r;
+	after_us = clock_now_us(&clock_boottime);
+	usleep(SETTLE_US);
+	r = last_enforce_us(bus, &enforce_us);
+	if (r >= 0)
+		r = count_knobs(bus, began_us, &rounds->knobs[i]);
+	if (r >= 0)
+		r = release(bus, cookie);
+	if (r < 0)
+		return r;
+	usleep(SETTLE_US);
+	if (rounds->knobs[i] < 1 || enforce_us >= SETTLE_US) {
+		log_error("%s: %.0f knobs moved in %llu us: not what is to be measured here",
+			  rounds->class, rounds->knobs[i], (unsigned long long)enforce_us);
+		return -ENODATA;
+	}
+	rounds->call_us[i] = (double)(after_us - before_us);
+	rounds->enforce_us[i] = (double)enforce_us;
+	return 0;
+}
+
+static double at(const double *sorted, double share)
+{
+	return sorted[(size_t)(share * (ROUNDS - 1) + 0.5)];
+}
+
+static void write_times(FILE *json, const char *name, const double *us)
+{
+	fprintf(json, ",\"%s\":{\"median\":%.0f,\"p95\":%.0f,\"max\":%.0f}", name, at(us, 0.5),
+		at(us, 0.95), at(us, 1));
+}
+
+static void print_times(const double *us)
+{
+	printf(" | %7.2f %7.2f %7.2f", at(us, 0.5) / 1e3, at(us, 0.95) / 1e3, at(us, 1) / 1e3);
+}
+
+static void report(Rounds *rounds, const char *name, double device_us, FILE *json)
+{
+	qsort(rounds->call_us, ROUNDS, sizeof(double), compare_doubles);
+	qsort(rounds->enforce_us, ROUNDS, sizeof(double), compare_doubles);
+	qsort(rounds->knobs, ROUNDS, sizeof(double), compare_doubles);
+
+	printf("%-16s %-10s %5.0f %7.2f", name, rounds->class, at(rounds->knobs, 0.5),
+	       device_us / 1e3);
+	print_times(rounds->enforce_us);
+	printf(" %8.2f", (at(rounds->enforce_us, 0.5) - device_us) / 1e3);
+	print_times(rounds->call_us);
+	printf("\n");
+	fflush(stdout);
+
+	fprintf(json,
+		"{\"bench\":\"latency\",\"node\":\"%s\",\"class\":\"%s\",\"rounds\":%d,"
+		"\"knobs\":%.0f,\"device_us\":%.0f,\"own_us\":%.0f",
+		name, rounds->class, ROUNDS, at(rounds->knobs, 0.5), device_us,
+		at(rounds->enforce_us, 0.5) - device_us);
+	write_times(json, "enforce_us", rounds->enforce_us);
+	write_times(json, "call_us", rounds->call_us);
+	fprintf(json, "}\n");
+}
+
+static int open_bus(const char *address, sd_bus **ret)
+{
+	_cleanup_(sd_bus_unrefp) sd_bus *bus = NULL;
+	int r = sd_bus_new(&bus);
+
+	if (r >= 0)
+		r = sd_bus_set_address(bus, address);
+	if (r >= 0)
+		r = sd_bus_set_bus_client(bus, true);
+	if (r >= 0)
+		r = sd_bus_start(bus);
+	if (r >= 0)
+		*ret = TAKE_PTR(bus);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const classes[] = { "operator", "emergency" };
+	FILE *json = bench_json(&argc, argv);
+	_cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
+	double device_us;
+	int r;
+
+	if (argc != 4 || parse_double(argv[3], &device_us) < 0) {
+		fprintf(stderr, "bench-latency [--json=FILE] ADDRESS NAME DEVICE_US\n");
+		return 2;
+	}
+	r = open_bus(argv[1], &bus);
+	if (r < 0)
+		log_error_errno(r, "%s: no bus there", argv[1]);
+	for (size_t c = 0; r >= 0 && c < ELEMENTSOF(classes); c++) {
+		Rounds rounds = { .class = classes[c] };
+
+		for (size_t i = 0; r >= 0 && i < ROUNDS; i++)
+			r = run_round(bus, &rounds, i);
+		if (r >= 0)
+			report(&rounds, argv[2], device_us, json);
+	}
+	return fclose(json) == 0 && r >= 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

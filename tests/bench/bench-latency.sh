@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# From a claim to the last fast knob: the real daemon, on real time and with its real threads, on a
+# simulated node of 24 NVMe drives and 60 disks, over a private bus. Twice: with drives whose power
+# state takes 60 ms, and with drives that take next to nothing, which leaves the daemon's own share.
+#
+#   tests/bench/bench-latency.sh [--json=FILE]
+
+# The journal is synced before the first knob is turned: on a disk, not on a tmpfs, or it costs nothing.
+export TMPDIR=/var/tmp
+# shellcheck source=tests/bus/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../bus/lib.sh"
+json=("$@")
+
+# All are busy: slow knobs (spindles) are not what is measured here, and would not be back in time.
+write_node() { # PROFILE
+	cat <<-END
+		[node]
+		name = latency
+		policy = balanced
+		seed = 84
+		model_error = 4%
+		noise = 1%
+		sensors = nvme
+
+		[devices flash]
+		count = 24
+		profile = $1
+		group = flash
+		queues = 8
+		read = 40%
+		random = 100%
+		read_size = 16K
+		write_size = 128K
+		depth = 64
+		demand = saturate
+
+		[devices disk]
+		count = 60
+		profile = seagate-exos-7e2000
+		group = bulk
+		read = 60%
+		random = 70%
+		read_size = 256K
+		write_size = 256K
+		depth = 16
+		demand = saturate
+	END
+}
+
+bench() { # PROFILE DEVICE_US
+	node=$tmp/$1.node
+	write_node "$1" >"$node"
+	start_daemon --log-level=warning
+	sleep 2
+	"$build/tests/bench/bench-latency" "${json[@]}" "$address" "$1" "$2" || exit 1
+	stop_daemon TERM
+}
+
+printf '%-16s %-10s %5s %7s | %-23s %8s | %s\n' '' '' '' device \
+	'claim to last fast knob' "daemon's" "the D-Bus call"
+printf '%-16s %-10s %5s %7s | %7s %7s %7s %8s | %7s %7s %7s   ms\n' 'NVMe drives' class knobs alone \
+	median p95 max 'own' median p95 max
+start_bus
+bench intel-p5510 60000
+bench samsung-pm9a3 70
