@@ -23,6 +23,9 @@ CFLAGS ?= -O2 -g
 WERROR ?= -Werror
 SANITIZE ?=
 B ?= build
+# make V=1 shows the commands
+Q := $(if $(V),,@)
+say = @$(if $(V),:,echo "  $(1)	$@")
 
 PKGS := libsystemd libudev libbpf inih json-c
 HAVE_PKGS := $(shell pkg-config --exists $(PKGS) 2>/dev/null && echo yes)
@@ -45,33 +48,40 @@ all: $(B)/storpowerd $(B)/storpowerctl
 $(B)/%.o: %.c
 	$(if $(HAVE_PKGS),,$(error libraries are missing ($(PKGS)): run packaging/deps as root))
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 define ROOM_RULE
 $(B)/lib$(1).a: $(call obj,$(call room-src,$(1)))
 	@rm -f $$@
-	ar rcs $$@ $$^
+	$$(call say,AR)
+	$(Q)ar rcs $$@ $$^
 endef
 $(foreach r,$(ROOMS),$(eval $(call ROOM_RULE,$(r))))
 
 $(B)/libmanager.a: $(call obj,$(MANAGER_SRC))
 	@rm -f $@
-	ar rcs $@ $^
+	$(call say,AR)
+	$(Q)ar rcs $@ $^
 
 $(B)/storpowerd: $(B)/daemon/storpowerd.o $(B)/libmanager.a $(ROOM_LIBS)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS)
 
 $(B)/storpowerctl: $(call obj,$(call room-src,ctl)) $(B)/libbase.a
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # eBPF: CO-RE against our own minimal types, so that no kernel headers or BTF are needed to build.
 # clang 14 needs -mcpu=v3 for atomic fetch-and-add.
 $(B)/gen/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)
 	@mkdir -p $(@D)
-	$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Wextra $(WERROR) -D__TARGET_ARCH_$(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/') -Ibpf -c -o $@ $<
+	$(call say,BPF)
+	$(Q)$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Wextra $(WERROR) -D__TARGET_ARCH_$(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/') -Ibpf -c -o $@ $<
 
 $(B)/gen/%.skel.h: $(B)/gen/%.bpf.o
-	$(BPFTOOL) gen skeleton $< name $(subst -,_,$*)_bpf > $@
+	$(call say,GEN)
+	$(Q)$(BPFTOOL) gen skeleton $< name $(subst -,_,$*)_bpf > $@
 
 $(call obj,$(call room-src,meter)): | $(BPF_SKELS)
 

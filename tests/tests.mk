@@ -17,7 +17,8 @@ EXTRA_LIBS_config = $(B)/daemon/config.o $(B)/libbase.a $(LIBS)
 # A manager on a simulated node on virtual time.
 $(B)/libtestbed.a: $(call obj,$(wildcard tests/testbed/*.c))
 	@rm -f $@
-	ar rcs $@ $^
+	$(call say,AR)
+	$(Q)ar rcs $@ $^
 $(B)/tests/%.o: ALL_CFLAGS += -Itests/testbed
 
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test-*.c))
@@ -25,7 +26,8 @@ room-of = $(word 2,$(subst -, ,$(notdir $(1))))
 
 .SECONDEXPANSION:
 $(B)/tests/unit/test-%: $(B)/tests/unit/test-%.o $$(foreach r,$$(SEES_$$(call room-of,test-$$*)),$(B)/lib$$(r).a)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS) $(TEST_LIBS) $(EXTRA_LIBS_$(call room-of,$(@F)))
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS) $(TEST_LIBS) $(EXTRA_LIBS_$(call room-of,$(@F)))
 
 $(B)/tests/unit/test-config: $(B)/daemon/config.o
 

@@ -9,7 +9,8 @@ BENCH_SEES_latency := base
 BENCHES := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests/bench/bench-*.c))
 
 $(B)/tests/bench/bench-%: $(B)/tests/bench/bench-%.o $$(foreach r,$$(BENCH_SEES_$$*),$(B)/lib$$(r).a)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS)
 
 bench-run: all $(BENCHES)
 	@B=$(B) tests/bench/run

@@ -27,7 +27,8 @@ FUZZ_SANITIZE := -fno-sanitize-recover=all -fsanitize=address,undefined
 FUZZ_PARTS := $(addprefix $(FUZZ)/,daemon/config.o $(patsubst %,lib%.a,base model plan budget device knob))
 
 $(FUZZ)/fuzz-%: tests/fuzz/fuzz-%.c tests/fuzz/fuzz.h fuzz-rooms
-	$(CLANG) $(ALL_CFLAGS) -Itests/fuzz $(FUZZ_SANITIZE) -fsanitize=fuzzer -o $@ $< \
+	$(call say,LD)
+	$(Q)$(CLANG) $(ALL_CFLAGS) -Itests/fuzz $(FUZZ_SANITIZE) -fsanitize=fuzzer -o $@ $< \
 		$(addprefix $(FUZZ)/,$(FUZZ_EXTRA_$*)) \
 		-Wl,--start-group $(FUZZ_SEES_$*:%=$(FUZZ)/lib%.a) -Wl,--end-group $(LIBS)
 
