@@ -16,9 +16,12 @@ Device *device_new(const char *id, const char *name, const char *model, DeviceKi
 	d->name = strdup(name);
 	d->model = strdup(model);
 	d->group = strdup("");
+	d->node = strdup("");
+	d->stack = strdup("");
+	d->mix = MIX_UNKNOWN;
 	d->kind = kind;
 	/* impl is handed over only on success, so ops->free must not see it before */
-	if (!d->id || !d->name || !d->model || !d->group)
+	if (!d->id || !d->name || !d->model || !d->group || !d->node || !d->stack)
 		return device_unref(d);
 	d->ops = ops;
 	d->impl = impl;
@@ -42,6 +45,8 @@ Device *device_unref(Device *d)
 	free(d->name);
 	free(d->model);
 	free(d->group);
+	free(d->node);
+	free(d->stack);
 	free(d->protected_why);
 	free(d);
 	return NULL;

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include "base/clock.h"
-#include "model/profile.h"
+#include "model/predict.h"
 
 typedef struct Device Device;
 
@@ -28,7 +28,8 @@ typedef struct DeviceCounters {
  * are called from worker threads, one at a time per device (power and counters: from any thread at
  * any time). All return 0 or -errno; -ENODEV: the device is gone. */
 typedef struct DeviceOps {
-	/* sysfs attributes, by path below /sys/block/NAME: "queue/nr_requests" */
+	/* sysfs attributes, by path below /sys/block/NAME: "queue/nr_requests"; "host/NAME" is one
+	 * of the SCSI host's (/sys/class/scsi_host/hostN/NAME) */
 	int (*attr_read)(Device *d, const char *attr, char *buf, size_t size);
 	int (*attr_write)(Device *d, const char *attr, const char *value);
 	/* NVMe Get/Set Features, never with the save bit; value is CDW11 / completion dword 0 */
@@ -37,9 +38,12 @@ typedef struct DeviceOps {
 	/* ATA or SCSI power condition; reading never wakes the disk */
 	int (*condition_get)(Device *d, Condition *ret);
 	int (*condition_set)(Device *d, Condition c);
-	/* this device's line of a root cgroup file: "io.cost.model"; without the MAJ:MIN */
+	/* this device's line of a cgroup file, without the MAJ:MIN; "io.cost.model" of the root
+	 * cgroup, "system.slice/io.max" of one below it; "" where there is no line */
 	int (*cgroup_read)(Device *d, const char *file, char *buf, size_t size);
 	int (*cgroup_write)(Device *d, const char *file, const char *line);
+	/* names of the cgroups directly below the root one; a NULL-terminated array */
+	int (*cgroup_list)(Device *d, char ***ret);
 	/* never wakes a sleeping device */
 	int (*counters)(Device *d, DeviceCounters *ret);
 	int (*power)(Device *d, double *ret_w); /* a sensor of this device alone */
@@ -56,6 +60,9 @@ struct Device {
 	dev_t devnum;          /* 0: no block device of its own */
 	uint32_t power_states; /* bit n: selectable NVMe power state n */
 	unsigned conditions;   /* bit c: Condition c supported */
+	char *node;            /* what a program opens: "/dev/nvme0"; "" for none */
+	char *stack;           /* what lies on it, in words: "md0, vg0-data, /srv"; "" nothing */
+	Mix mix;               /* the workload lately; the manager's, for knobs' want() alone */
 	char *protected_why;   /* NULL, or why it is never touched: "holds the root file system" */
 	const Profile *profile;
 	Profile *own_profile; /* owned, when none of the store matches */

@@ -119,6 +119,7 @@ const Knob knob_bfq_strict = {
 	.name = "bfq-strict",
 	.mechanism = MECHANISM_DEPTH,
 	.exactness = EXACT,
+	.freezes = true,
 	.probe = bfq_strict_probe,
 	.read = bfq_strict_read,
 	.want = bfq_strict_want,

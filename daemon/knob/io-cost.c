@@ -238,6 +238,7 @@ const Knob knob_io_cost = {
 	/* It spends a period's budget (up to a second) at will, lets a few percent too much through
 	 * when first enabled, and IO of the root cgroup passes by. */
 	.exactness = MEAN,
+	.freezes = true,
 	.probe = io_cost_probe,
 	.read = io_cost_read,
 	.want = io_cost_want,

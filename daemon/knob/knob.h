@@ -17,7 +17,8 @@ typedef struct Knob {
 	const char *name; /* journal key: "nvme-power-state" */
 	Mechanism mechanism;
 	Exactness exactness;
-	bool slow; /* takes seconds (a spindle): never waited for on the emergency path */
+	bool slow;    /* takes seconds (a spindle): never waited for on the emergency path */
+	bool freezes; /* writing it stops the device's queue for a moment: not twice a second */
 	bool survives_reboot; /* the value lives in the device, not in the kernel */
 
 	/* Does this device and kernel offer it? Fills in its part of the offer. -EOPNOTSUPP with

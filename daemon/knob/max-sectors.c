@@ -71,6 +71,7 @@ const Knob knob_max_sectors = {
 	.name = "max-sectors",
 	.mechanism = MECHANISM_CHUNK,
 	.exactness = EXACT,
+	.freezes = true,
 	.probe = max_sectors_probe,
 	.read = max_sectors_read,
 	.want = max_sectors_want,

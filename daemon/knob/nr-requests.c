@@ -121,6 +121,7 @@ const Knob knob_nr_requests = {
 	.name = "nr-requests",
 	.mechanism = MECHANISM_DEPTH,
 	.exactness = EXACT,
+	.freezes = true,
 	.probe = nr_requests_probe,
 	.read = nr_requests_read,
 	.want = nr_requests_want,
