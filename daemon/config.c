@@ -8,6 +8,7 @@
 #include "base/ini.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "config-sensor.h"
 
 typedef struct Reader {
 	Config *config;
@@ -165,28 +166,67 @@ static int set_device_key(BlockConfig *d, const IniLine *l)
 	return *l->value ? set_name(l, to) : set_text(to, "");
 }
 
-/* NULL where the section is not [device NAME]. */
-static const char *device_of_section(const char *section)
+/* The name in [KIND NAME]; NULL where the section is another. */
+static const char *name_in_section(const char *section, const char *kind)
 {
-	const size_t n = strlen("device ");
+	size_t n = strlen(kind);
 
-	if (strncmp(section, "device ", n) != 0)
+	if (strncmp(section, kind, n) != 0 || section[n] != ' ')
 		return NULL;
 	section += n + strspn(section + n, " \t");
 	return is_name(section) ? section : NULL;
 }
 
+static SensorConfig *find_sensor(Config *c, const char *name)
+{
+	for (size_t i = 0; i < c->n_sensors; i++)
+		if (streq(c->sensors[i].name, name))
+			return &c->sensors[i];
+	return NULL;
+}
+
+static int add_device(Config *c, const char *name)
+{
+	BlockConfig *device = ARRAY_GROW(c->devices, c->n_devices);
+
+	if (!device)
+		return -ENOMEM;
+	device->name = strdup(name);
+	if (device->name)
+		return 0;
+	c->n_devices--;
+	return -ENOMEM;
+}
+
+static int add_sensor(Config *c, const char *name)
+{
+	SensorConfig *sensor = ARRAY_GROW(c->sensors, c->n_sensors);
+
+	if (!sensor)
+		return -ENOMEM;
+	sensor->name = strdup(name);
+	if (sensor->name)
+		return 0;
+	c->n_sensors--;
+	return -ENOMEM;
+}
+
 static int on_line(const IniLine *l, void *userdata)
 {
 	Reader *reader = userdata;
-	const char *name = device_of_section(l->section);
-	BlockConfig *device = name ? find_device(reader->config, name) : NULL;
+	Config *c = reader->config;
+	const char *name = name_in_section(l->section, "device");
+	const char *sensor_name = name_in_section(l->section, "sensor");
+	BlockConfig *device = name ? find_device(c, name) : NULL;
+	SensorConfig *sensor = sensor_name ? find_sensor(c, sensor_name) : NULL;
 	int r = 0;
 
 	if (streq(l->section, "storpower"))
-		r = set_key(reader->config, l);
+		r = set_key(c, l);
 	else if (device)
 		r = set_device_key(device, l);
+	else if (sensor)
+		r = config_sensor_key(sensor, l);
 	else if (!*l->section)
 		r = ini_complain(l, "\"%s\" stands before any section: put it under [storpower]",
 				 l->key);
@@ -200,25 +240,20 @@ static int on_section(const IniLine *l, void *userdata)
 {
 	Reader *reader = userdata;
 	Config *c = reader->config;
-	const char *name = device_of_section(l->section);
-	BlockConfig *device;
+	const char *device = name_in_section(l->section, "device");
+	const char *sensor = name_in_section(l->section, "sensor");
 
-	if (streq(l->section, "storpower") || (name && find_device(c, name)))
+	if (streq(l->section, "storpower"))
 		return 0;
-	if (!name) {
-		ini_complain(l, "unknown section [%s]: [storpower] and [device NAME] are known",
-			     l->section);
-		reader->warnings++;
-		return 0;
-	}
-	device = ARRAY_GROW(c->devices, c->n_devices);
-	if (!device)
-		return -ENOMEM;
-	device->name = strdup(name);
-	if (!device->name) {
-		c->n_devices--;
-		return -ENOMEM;
-	}
+	if (device)
+		return find_device(c, device) ? 0 : add_device(c, device);
+	if (sensor)
+		return find_sensor(c, sensor) ? 0 : add_sensor(c, sensor);
+	ini_complain(l,
+		     "unknown section [%s]: [storpower], [device NAME] and [sensor NAME] are "
+		     "known",
+		     l->section);
+	reader->warnings++;
 	return 0;
 }
 
@@ -331,6 +366,9 @@ Config *config_free(Config *c)
 		free(c->devices[i].group);
 	}
 	free(c->devices);
+	for (size_t i = 0; i < c->n_sensors; i++)
+		sensor_config_done(&c->sensors[i]);
+	free(c->sensors);
 	free(c->policy);
 	free(c->simulate);
 	free(c->bus);
@@ -354,6 +392,19 @@ static Config *config_new(void)
 	return c->bus && c->state_directory && c->runtime_directory ? TAKE_PTR(c) : NULL;
 }
 
+static void drop_incomplete_sensors(Reader *reader)
+{
+	Config *c = reader->config;
+
+	for (size_t i = 0; i < c->n_sensors; i++) {
+		if (config_sensor_complete(&c->sensors[i]))
+			continue;
+		reader->warnings++;
+		sensor_config_done(&c->sensors[i]);
+		c->sensors[i--] = c->sensors[--c->n_sensors];
+	}
+}
+
 int config_read(const char *const *directories, Config **ret, size_t *ret_warnings)
 {
 	_cleanup_(config_freep) Config *c = config_new();
@@ -367,6 +418,7 @@ int config_read(const char *const *directories, Config **ret, size_t *ret_warnin
 		r = read_drop_ins(directories, &reader);
 	if (r < 0)
 		return r;
+	drop_incomplete_sensors(&reader);
 	*ret = TAKE_PTR(c);
 	*ret_warnings = reader.warnings;
 	return 0;

@@ -4,6 +4,7 @@
 /* storpower.conf and its drop-ins; see storpower.conf(5). */
 
 #include "device/block.h"
+#include "meter/sensor.h"
 
 typedef struct Config {
 	char *policy;          /* name; NULL: the one the simulated node suggests, else balanced */
@@ -16,6 +17,8 @@ typedef struct Config {
 	int log_level;        /* LOG_INFO, ... */
 	BlockConfig *devices; /* in the order of their first mention */
 	size_t n_devices;
+	SensorConfig *sensors; /* complete ones only */
+	size_t n_sensors;
 } Config;
 
 /* Reads the first storpower.conf of the directories (NULL-terminated), then all their

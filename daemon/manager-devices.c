@@ -156,7 +156,7 @@ static void remove_device(Manager *m, size_t index)
 	meter_remove(m->meter, md->device);
 	manager_decide(m, md->device->name, "it is gone", "removed");
 	md->gone = true;
-	if (!md->busy) {
+	if (!md->busy && !md->power.busy) {
 		managed_free(md);
 		return;
 	}
@@ -167,6 +167,8 @@ static void remove_device(Manager *m, size_t index)
 
 void manager_forget_gone(Manager *m, ManagedDevice *md)
 {
+	if (md->busy || md->power.busy)
+		return;
 	for (size_t i = 0; i < m->n_leaving; i++)
 		if (m->leaving[i] == md)
 			m->leaving[i] = m->leaving[--m->n_leaving];

@@ -76,12 +76,11 @@ bool managed_overdue(const Manager *m, const ManagedDevice *md)
 	return md->busy && manager_now_us(m) >= md->step_began_us + OVERDUE_US;
 }
 
-static bool has_failed(const Manager *m, const ManagedDevice *md)
+/* Until the time of the next try has come, and a new plan with it. */
+static bool has_failed(const ManagedDevice *md)
 {
-	uint64_t now = manager_now_us(m);
-
 	for (size_t i = 0; i < knob_count(); i++)
-		if (now < md->knobs[i].retry_at_us)
+		if (md->knobs[i].retry_at_us)
 			return true;
 	return false;
 }
@@ -89,7 +88,7 @@ static bool has_failed(const Manager *m, const ManagedDevice *md)
 bool managed_held(const Manager *m, const ManagedDevice *md)
 {
 	if (manager_now_us(m) < md->transition_end_us || managed_overdue(m, md) || md->leftover ||
-	    has_failed(m, md))
+	    has_failed(md))
 		return true;
 	return md->busy && md->target.condition != md->actual.condition;
 }
@@ -143,15 +142,24 @@ static bool raises(const ManagedDevice *md, const ManagedKnob *mk)
 	return wakes(md, mk) || cap_after_w(md, mk) > md->cap_w + WATTS_EPSILON;
 }
 
+/* A queue is not stopped twice a second for the sake of more throughput. */
+static bool too_soon(const Manager *m, const ManagedDevice *md, const ManagedKnob *mk)
+{
+	return mk->knob->freezes && !m->stopping && manager_now_us(m) < managed_thawed_us(md);
+}
+
+uint64_t managed_thawed_us(const ManagedDevice *md)
+{
+	return md->froze_us ? md->froze_us + FREEZE_US : 0;
+}
+
 static ManagedKnob *next_knob(const Manager *m, ManagedDevice *md, bool raising)
 {
-	uint64_t now = manager_now_us(m);
-
 	for (size_t i = 0; i < knob_count(); i++) {
 		ManagedKnob *mk = &md->knobs[i];
 
-		if (mk->pending && now >= mk->retry_at_us && !waits_for_takeover(md, mk) &&
-		    raises(md, mk) == raising)
+		if (mk->pending && !mk->retry_at_us && !waits_for_takeover(md, mk) &&
+		    raises(md, mk) == raising && !(raising && too_soon(m, md, mk)))
 			return mk;
 	}
 	return NULL;
@@ -164,10 +172,8 @@ static const ConditionPower *sleeping_condition(const ManagedDevice *md)
 
 static double limit_w(const Manager *m)
 {
-	if (isinf(m->budget_w))
-		return INFINITY;
 	/* below the floor the plan is the limit: nothing goes above what cannot be avoided */
-	return MAX(m->budget_w - m->guard_w - m->config.guard_w, m->plan ? m->plan->cap_w : 0);
+	return MAX(manager_spendable_w(m), m->plan ? m->plan->cap_w : 0);
 }
 
 static size_t count_spinups(const Manager *m)
@@ -249,6 +255,8 @@ static Step *prepare(Manager *m, ManagedDevice *md, bool raising)
 	}
 	mk->touched = md->busy = true;
 	md->step_began_us = manager_now_us(m);
+	if (mk->knob->freezes)
+		md->froze_us = md->step_began_us;
 	m->fast_steps += !s->job.slow;
 	if (raising) {
 		if (wakes(md, mk))
@@ -319,5 +327,6 @@ void manager_pump(Manager *m)
 	if (!m->fast_steps && m->event_us) {
 		m->last_enforce_us = manager_now_us(m) - m->event_us;
 		m->event_us = 0;
+		m->enforced_us = manager_now_us(m);
 	}
 }

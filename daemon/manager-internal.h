@@ -12,13 +12,40 @@
 #include "manager.h"
 
 #define SPINUPS_AT_ONCE 2            /* 24-32 W each, for seconds */
+#define FREEZE_US       USEC_PER_SEC /* between writes that stop a queue, for more throughput */
 #define OVERDUE_US      USEC_PER_SEC /* a step out for longer: the others make room */
 #define DECISIONS_KEPT  512
 #define LOOK_US         USEC_PER_SEC
+#define AVERAGED_US     (2 * USEC_PER_SEC)    /* sensors tell a second's mean, and of a look ago */
 #define PEEK_US         (200 * USEC_PER_MSEC) /* at sleeping disks: has IO woken one? */
 #define WATCHED_US      (10 * USEC_PER_SEC)   /* keep looking so long after someone asked */
 
 typedef struct ManagedDevice ManagedDevice;
+
+/* What a drive says that it draws, being read. */
+typedef struct PowerReading {
+	Job job; /* first */
+	Manager *manager;
+	ManagedDevice *md;
+	SensorHealth health;
+	bool busy;
+	bool never; /* it does not measure itself */
+	int result;
+	double watts;
+} PowerReading;
+
+typedef struct ManagedSensor {
+	Job job; /* first */
+	Manager *manager;
+	Sensor *sensor;
+	const SensorConfig *config;
+	SensorHealth health;
+	bool busy;
+	int result;
+	double guard_w; /* of a group: kept free below its limit because it was exceeded */
+	double read_w;  /* as the sensor said */
+	double watts;   /* of storage, believed; NAN: set aside or not read yet */
+} ManagedSensor;
 
 typedef struct ManagedKnob {
 	const Knob *knob;
@@ -62,7 +89,8 @@ struct ManagedDevice {
 	uint64_t transition_end_us; /* waking until then... */
 	double transition_w;        /* ...drawing so much */
 	uint64_t tightened_us;      /* last lowering, for dwell */
-	uint64_t slept_us, woke_us, last_io_us;
+	uint64_t woke_us, last_io_us;
+	uint64_t froze_us; /* its queue, by a knob, last */
 
 	DeviceCounters counters;
 	bool has_counters;
@@ -73,8 +101,8 @@ struct ManagedDevice {
 	double demand_mb_s, planned_demand_mb_s;
 	Mix planned_mix;
 	double planned_bias;
-	bool saturated;
 	double measured_w, estimated_w, bias;
+	PowerReading power;
 };
 
 struct Manager {
@@ -92,15 +120,18 @@ struct Manager {
 	size_t n_devices;
 	ManagedDevice **leaving; /* gone but busy */
 	size_t n_leaving;
+	ManagedSensor *sensors;
+	size_t n_sensors;
 	double cap_w;        /* sum over devices */
 	unsigned fast_steps; /* on their way */
 
 	double budget_w; /* effective, of claims */
 	uint64_t effective_cookie;
-	double guard_w;    /* kept free below the budget because measurements exceeded it */
-	Plan *plan;        /* in force */
-	char why[192];     /* of the plan in force */
-	uint64_t event_us; /* what is being enforced began then; 0: done */
+	double guard_w;       /* kept free below the budget because measurements exceeded it */
+	Plan *plan;           /* in force */
+	char why[192];        /* of the plan in force */
+	uint64_t event_us;    /* what is being enforced began then; 0: done */
+	uint64_t enforced_us; /* when that was done, last */
 	uint64_t last_enforce_us;
 	uint64_t looked_us, watched_until_us;
 	double measured_w;
@@ -125,8 +156,7 @@ static inline uint64_t manager_now_us(const Manager *m)
 void manager_react(Manager *m, const char *why); /* budget -> plan -> knobs, at once */
 void manager_arm(Manager *m);                    /* sets the timer for whatever is next */
 bool manager_enforcing(const Manager *m);        /* is any claim active? */
-bool manager_any_asleep(const Manager *m);
-void manager_changed(Manager *m);
+double manager_spendable_w(const Manager *m);    /* the budget less what is kept free */
 
 /* manager-claims.c */
 int manager_load_claims(Manager *m);
@@ -146,6 +176,16 @@ void manager_look(Manager *m); /* sets news, woken */
 void managed_notice_waking(Manager *m, ManagedDevice *md);
 void manager_peek(Manager *m); /* at sleeping disks only; sets woken */
 
+/* manager-sensors.c */
+int manager_open_sensors(Manager *m);
+void manager_close_sensors(Manager *m);
+void manager_read_sensors(Manager *m); /* begins to; what was read meanwhile is there */
+void managed_read_power(Manager *m, ManagedDevice *md);
+/* md NULL: any of that scope. NULL: none. */
+const ManagedSensor *manager_sensor_of(const Manager *m, SensorScope scope,
+				       const ManagedDevice *md);
+double manager_measure(const Manager *m); /* of all devices; NAN: not all are measured */
+
 /* manager-plan.c */
 int manager_make_plan(Manager *m, double budget_w, unsigned forbidden, const Policy *policy,
 		      Plan **ret);
@@ -160,6 +200,7 @@ void managed_update_cap(Manager *m, ManagedDevice *md);
 void managed_set_target(Manager *m, ManagedDevice *md, const Setting *target);
 bool managed_held(const Manager *m, const ManagedDevice *md);
 bool managed_overdue(const Manager *m, const ManagedDevice *md);
+uint64_t managed_thawed_us(const ManagedDevice *md);      /* when its queue may be stopped again */
 void managed_begin_waking(Manager *m, ManagedDevice *md); /* its spin-up counts from now */
 
 /* manager-step.c */

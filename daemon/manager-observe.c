@@ -52,6 +52,7 @@ static void observe_mix(ManagedDevice *md)
 	else if (!md->actual.chunk_kib)
 		md->offered_depth = MAX(r->depth, md->offered_depth);
 	md->mix.depth = MAX(md->offered_depth, 1.0);
+	md->device->mix = md->mix;
 	md->has_mix = true;
 }
 
@@ -92,8 +93,7 @@ static void observe_demand(const Manager *m, ManagedDevice *md)
 	double near = (1 + 1 / manager_policy_now(m)->demand_headroom) / 2;
 	double mb_s = observed_mb_s(md);
 
-	md->saturated = is_saturated(md, near);
-	md->demand_mb_s = md->saturated ? INFINITY : mb_s;
+	md->demand_mb_s = is_saturated(md, near) ? INFINITY : mb_s;
 }
 
 /* Only upwards: a device found to draw more than it can is believed to go on doing so, and slowly
@@ -107,23 +107,19 @@ static double new_bias(double bias, double over)
 	return forgiven < 1 + SENSOR_ERROR ? 1 : forgiven;
 }
 
-static void observe_power(ManagedDevice *md)
+static void observe_power(const Manager *m, ManagedDevice *md)
 {
 	const Profile *p = md->device->profile;
-	double cap_w = cap_watts(p, &md->actual), w;
+	double cap_w = cap_watts(p, &md->actual);
 	Prediction expected;
 
-	md->measured_w = NAN;
-	if (md->device->ops->power && md->device->ops->power(md->device, &w) >= 0 && isfinite(w) &&
-	    w >= 0)
-		md->measured_w = w;
 	predict_demand(p, &md->mix, &md->actual, observed_mb_s(md), &expected);
 	md->estimated_w = expected.watts;
 	if (!isnan(md->rates.joules_per_s))
 		md->estimated_w = MIN(p->idle_w + md->rates.joules_per_s, cap_w);
 	if (md->transition_end_us)
 		md->estimated_w = MAX(md->estimated_w, md->transition_w);
-	else if (!isnan(md->measured_w))
+	else if (!isnan(md->measured_w) && manager_now_us(m) >= md->tightened_us + AVERAGED_US)
 		md->bias = new_bias(md->bias, md->measured_w / cap_w);
 }
 
@@ -168,7 +164,7 @@ static void observe(Manager *m, ManagedDevice *md, uint64_t now)
 		observe_mix(md);
 	}
 	observe_demand(m, md);
-	observe_power(md);
+	observe_power(m, md);
 	managed_update_cap(m, md);
 }
 
@@ -196,24 +192,62 @@ static bool is_news(const Manager *m, const ManagedDevice *md, uint64_t now)
 	       (idle_us >= due_us && idle_us - due_us < 2 * LOOK_US);
 }
 
-/* Sensors of all devices together against the budget: what the model got wrong is kept free. */
+/* What the model got wrong is kept free, and slowly given back. */
+static double next_guard(double guard_w, double over_w, double limit_w)
+{
+	if (over_w > 0)
+		return MIN(guard_w + GUARD_MARGIN * over_w, 0.2 * limit_w);
+	return guard_w < 0.1 ? 0 : guard_w * GUARD_DECAY;
+}
+
+static bool settling(const Manager *m)
+{
+	uint64_t now = manager_now_us(m);
+
+	return m->event_us ? now - m->event_us < OVERDUE_US : now < m->enforced_us + AVERAGED_US;
+}
+
+static bool observe_group(const Manager *m, ManagedSensor *s)
+{
+	double limit_w = INFINITY, over;
+
+	for (size_t i = 0; i < m->n_devices; i++)
+		if (streq(m->devices[i]->device->group, s->config->target))
+			limit_w = m->devices[i]->group_limit_w + s->guard_w;
+	over = s->watts - limit_w;
+	if (isnan(over) || (over > 0 && settling(m)))
+		return false;
+	s->guard_w = isinf(limit_w) ? 0 : next_guard(s->guard_w, over, limit_w);
+	if (over > 0)
+		log_warning("Group %s draws %.1f W of %.1f W by sensor %s: keeping %.1f W free",
+			    s->config->target, s->watts, limit_w, s->config->name, s->guard_w);
+	return over > 0;
+}
+
+static bool observe_groups(Manager *m)
+{
+	bool news = false;
+
+	for (size_t i = 0; i < m->n_sensors; i++)
+		if (m->sensors[i].config->scope == SENSOR_OF_GROUP)
+			news |= observe_group(m, &m->sensors[i]);
+	return news;
+}
+
+/* Sensors of all devices together against the budget. */
 static bool observe_overrun(Manager *m)
 {
 	bool was = m->overrun;
-	double total = 0, over;
+	double over;
 
-	for (size_t i = 0; i < m->n_devices; i++)
-		total += m->devices[i]->measured_w;
-	m->measured_w = m->n_devices ? total : NAN;
+	m->measured_w = manager_measure(m);
 	over = m->measured_w - m->budget_w;
 	m->overrun = !isnan(over) && over > 0;
-	if (!m->overrun) {
-		m->guard_w = m->guard_w < 0.1 ? 0 : m->guard_w * GUARD_DECAY;
-		return false;
-	}
-	if (m->event_us && manager_now_us(m) - m->event_us < OVERDUE_US)
+	if (m->overrun && settling(m))
 		return false; /* it is being brought down already */
-	m->guard_w = MIN(m->guard_w + GUARD_MARGIN * over, 0.2 * m->budget_w);
+	m->guard_w = next_guard(m->guard_w, m->overrun ? over : 0, m->budget_w);
+	if (!m->overrun)
+		return false;
 	if (!was) {
 		log_warning("Measured %.1f W exceed the budget of %.1f W: keeping %.1f W more free",
 			    m->measured_w, m->budget_w, m->guard_w);
@@ -241,10 +275,12 @@ void manager_look(Manager *m)
 {
 	uint64_t now = manager_now_us(m);
 
+	manager_read_sensors(m);
 	for (size_t i = 0; i < m->n_devices; i++) {
 		observe(m, m->devices[i], now);
 		m->news |= is_news(m, m->devices[i], now);
 	}
+	m->news |= observe_groups(m);
 	m->news |= observe_overrun(m);
 	m->looked_us = now;
 }

@@ -98,6 +98,13 @@ static size_t find_group(const GroupList *list, const char *name)
 	return PLAN_NO_GROUP;
 }
 
+static double group_guard_w(const Manager *m, const ManagedDevice *md)
+{
+	const ManagedSensor *s = manager_sensor_of(m, SENSOR_OF_GROUP, md);
+
+	return s ? s->guard_w : 0;
+}
+
 /* The groups of the devices, each with its limit: INFINITY where no claim names it. */
 static int list_groups(const Manager *m, GroupList *ret)
 {
@@ -115,7 +122,8 @@ static int list_groups(const Manager *m, GroupList *ret)
 			return -ENOMEM;
 		g->name = name;
 		g->limit_w = claims_effective(m->claims, SCOPE_GROUP, name, group_rated_w(m, name),
-					      now, &by);
+					      now, &by) -
+			     group_guard_w(m, m->devices[i]);
 	}
 	return 0;
 }

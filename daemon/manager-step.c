@@ -103,10 +103,8 @@ static void note_success(Manager *m, const Step *s)
 		setting_take(&md->actual, &s->target, mk->knob->mechanism);
 		md->tightened_us = manager_now_us(m);
 	}
-	if (!s->raises && mk->knob->mechanism == MECHANISM_CONDITION && managed_asleep(md)) {
-		md->slept_us = md->tightened_us;
+	if (!s->raises && mk->knob->mechanism == MECHANISM_CONDITION && managed_asleep(md))
 		md->has_counters = false; /* IO before the sleep does not wake */
-	}
 	explain_step(m, s);
 }
 

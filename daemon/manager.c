@@ -57,6 +57,9 @@ int manager_new(const ManagerConfig *config, Loop *loop, Inventory *inventory, M
 	r = journal_open(config->journal_path, boot_id, &m->journal);
 	if (r < 0)
 		return log_error_errno(r, "Journal %s cannot be used", config->journal_path);
+	r = manager_open_sensors(m);
+	if (r < 0)
+		return r;
 	r = meter_open(config->bpf, &m->meter, &m->meter_why_not);
 	if (r < 0)
 		return log_error_errno(r, "No meter");
@@ -175,6 +178,7 @@ Manager *manager_free(Manager *m)
 	claims_free(m->claims);
 	journal_close(m->journal);
 	meter_close(m->meter);
+	manager_close_sensors(m);
 	free(m->meter_why_not);
 	policy_free(m->policy);
 	policy_free(m->emergency_policy);
@@ -192,7 +196,7 @@ bool manager_enforcing(const Manager *m)
 	return false;
 }
 
-bool manager_any_asleep(const Manager *m)
+static bool any_asleep(const Manager *m)
 {
 	for (size_t i = 0; i < m->n_devices; i++)
 		if (managed_asleep(m->devices[i]))
@@ -200,7 +204,7 @@ bool manager_any_asleep(const Manager *m)
 	return false;
 }
 
-void manager_changed(Manager *m)
+static void tell_changed(Manager *m)
 {
 	if (m->events.changed)
 		m->events.changed(m->events.userdata);
@@ -225,7 +229,7 @@ static void update_budget(Manager *m)
 			 *c->reason ? ": " : "", c->reason);
 }
 
-static double plan_budget_w(const Manager *m)
+double manager_spendable_w(const Manager *m)
 {
 	return isinf(m->budget_w) ? INFINITY
 				  : MAX(m->budget_w - m->guard_w - m->config.guard_w, 0.0);
@@ -267,7 +271,8 @@ static int plan_and_apply(Manager *m, const Plan *held)
 	for (unsigned round = 0; round < 3; round++) {
 		size_t n_held = count_held(m);
 		Plan *plan;
-		int r = manager_make_plan(m, plan_budget_w(m), 0, manager_policy_now(m), &plan);
+		int r = manager_make_plan(m, manager_spendable_w(m), 0, manager_policy_now(m),
+					  &plan);
 
 		if (r < 0)
 			return r;
@@ -317,7 +322,7 @@ void manager_react(Manager *m, const char *why)
 		log_error_errno(r, "No plan could be made; the last one stays in force");
 	else
 		note_plan(m, why);
-	manager_changed(m);
+	tell_changed(m);
 	manager_arm(m);
 }
 
@@ -325,7 +330,7 @@ void manager_react(Manager *m, const char *why)
 static const Plan *plan_to_keep(const Manager *m)
 {
 	if (!m->plan || m->plan->n_devices != m->n_devices ||
-	    m->cap_w > MAX(plan_budget_w(m), m->plan->cap_w) + 1e-6)
+	    m->cap_w > MAX(manager_spendable_w(m), m->plan->cap_w) + 1e-6)
 		return NULL;
 	return m->plan;
 }
@@ -344,7 +349,15 @@ static void look(Manager *m)
 		log_error_errno(r, "No plan could be made; the last one stays in force");
 	else if (r > 0)
 		note_plan(m, "demand has changed");
-	manager_changed(m);
+	tell_changed(m);
+}
+
+static bool managed_pending(const ManagedDevice *md)
+{
+	for (size_t i = 0; i < knob_count(); i++)
+		if (md->knobs[i].pending)
+			return true;
+	return false;
 }
 
 /* When the device must be looked after again. */
@@ -355,6 +368,8 @@ static uint64_t next_due_of(const Manager *m, const ManagedDevice *md)
 	for (size_t i = 0; i < knob_count(); i++)
 		if (md->knobs[i].retry_at_us)
 			next = MIN(next, md->knobs[i].retry_at_us);
+	if (managed_pending(md) && !md->busy && manager_now_us(m) < managed_thawed_us(md))
+		next = MIN(next, managed_thawed_us(md));
 	if (md->busy && !managed_overdue(m, md))
 		next = MIN(next, md->step_began_us + OVERDUE_US);
 	return next;
@@ -424,7 +439,7 @@ void manager_arm(Manager *m)
 	/* idle means asleep: without a claim and without anyone asking there is nothing to see */
 	if (manager_enforcing(m) || now < m->watched_until_us || m->fast_steps)
 		next = MIN(next, m->looked_us + LOOK_US);
-	if (manager_enforcing(m) && manager_any_asleep(m))
+	if (manager_enforcing(m) && any_asleep(m))
 		next = MIN(next, now + PEEK_US);
 	m->loop->wake_at(m->loop, next);
 }

@@ -10,6 +10,7 @@
 #include "knob/journal.h"
 #include "loop.h"
 #include "meter/meter.h"
+#include "meter/sensor.h"
 #include "plan/plan.h"
 
 typedef struct Manager Manager;
@@ -22,6 +23,9 @@ typedef struct ManagerConfig {
 	const char *journal_path;
 	bool bpf;
 	double guard_w; /* kept free below every budget; 0 */
+	const SensorConfig *sensors;
+	size_t n_sensors;
+	const char *sysfs_root; /* of the sensors; NULL: /sys */
 } ManagerConfig;
 
 /* Told of changes, so that bus/ can emit signals. Any may be NULL. */
@@ -114,6 +118,16 @@ typedef struct KnobState {
 /* Reads every touched knob back from the device. `ret` is malloc'd, *ret_n entries. */
 int manager_verify_device(Manager *m, size_t index, KnobState **ret, size_t *ret_n);
 int manager_knobs(Manager *m, size_t index, KnobState **ret, size_t *ret_n);
+
+/* The sensors of the configuration. */
+typedef struct SensorState {
+	const char *name, *type;
+	const char *of, *target; /* "group", "shelf0" */
+	double watts;            /* of storage; NAN: none believed */
+	const char *why_aside;   /* "": it is believed */
+} SensorState;
+size_t manager_sensor_count(const Manager *m);
+void manager_sensor(const Manager *m, size_t index, SensorState *ret);
 
 /* The last decisions, oldest first. */
 typedef struct Decision {

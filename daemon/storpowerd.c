@@ -173,6 +173,8 @@ static ManagerConfig manager_config(const Daemon *d)
 		.journal_path = d->journal_path,
 		.bpf = d->config->bpf,
 		.guard_w = d->config->guard_w,
+		.sensors = d->config->sensors,
+		.n_sensors = d->config->n_sensors,
 	};
 }
 

@@ -7,12 +7,12 @@ SEES_budget := budget base
 SEES_device := device model base
 SEES_knob := knob device model base
 SEES_meter := meter device model base
-SEES_config := base
+SEES_config := meter base
 SEES_manager := manager testbed plan budget knob meter device model base
 
 TEST_LIBS := -lcmocka
 EXTRA_LIBS_plan := -lglpk
-EXTRA_LIBS_config = $(B)/daemon/config.o $(B)/libbase.a $(LIBS)
+EXTRA_LIBS_config = $(CONFIG_OBJ) $(B)/libmeter.a $(B)/libbase.a $(LIBS)
 
 # A manager on a simulated node on virtual time.
 $(B)/libtestbed.a: $(call obj,$(wildcard tests/testbed/*.c))
@@ -29,7 +29,8 @@ $(B)/tests/unit/test-%: $(B)/tests/unit/test-%.o $$(foreach r,$$(SEES_$$(call ro
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS) $(TEST_LIBS) $(EXTRA_LIBS_$(call room-of,$(@F)))
 
-$(B)/tests/unit/test-config: $(B)/daemon/config.o
+CONFIG_OBJ := $(B)/daemon/config.o $(B)/daemon/config-sensor.o
+$(B)/tests/unit/test-config: $(CONFIG_OBJ)
 
 unit-tests: $(UNIT_TESTS)
 .PHONY: unit-tests
