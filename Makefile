@@ -2,6 +2,7 @@
 #
 #   make              build/storpowerd, build/storpowerctl
 #   make check        install what the build and the tests need, run every suite
+#   make check-vm     real devices on Debian's kernels in QEMU
 #   make sanitize     the same under AddressSanitizer and UBSan; make valgrind: the unit tests
 #   make lint tidy    scripts, man pages, XML, layers, layout; clang-tidy. make coverage: lines run
 #   make demo         a minute's show on this machine
@@ -27,12 +28,12 @@ B ?= build
 Q := $(if $(V),,@)
 say = @$(if $(V),:,echo "  $(1)	$@")
 
-PKGS := libsystemd libudev libbpf inih json-c
-HAVE_PKGS := $(shell pkg-config --exists $(PKGS) 2>/dev/null && echo yes)
+PKGS := libsystemd libudev libbpf inih json-c libnvme
+HAVE_PKGS := $(shell pkg-config --exists $(PKGS) 2>/dev/null && test -e /usr/include/scsi/sg_pt.h && echo yes)
 ALL_CFLAGS = -std=gnu17 -Wall -Wextra $(WERROR) -Wno-missing-field-initializers -fno-strict-aliasing \
 	-D_GNU_SOURCE -DSTORPOWER_VERSION='"$(VERSION)"' -DSTORPOWER_DATADIR='"$(DATADIR)"' \
 	-Idaemon -Ibpf -I$(B)/gen $(shell pkg-config --cflags $(PKGS) 2>/dev/null) $(CFLAGS) $(SANITIZE)
-LIBS = $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lm -lpthread
+LIBS = $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lsgutils2 -lm -lpthread
 
 # A room of the house is a folder of daemon/ and becomes a library of its own; a test links only the
 # rooms its subject may see, so the linker proves the layers.
@@ -46,7 +47,7 @@ BPF_SKELS := $(patsubst bpf/%.bpf.c,$(B)/gen/%.skel.h,$(wildcard bpf/*.bpf.c))
 all: $(B)/storpowerd $(B)/storpowerctl
 
 $(B)/%.o: %.c
-	$(if $(HAVE_PKGS),,$(error libraries are missing ($(PKGS)): run packaging/deps as root))
+	$(if $(HAVE_PKGS),,$(error libraries are missing ($(PKGS) libsgutils2): run packaging/deps as root))
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
@@ -137,3 +138,4 @@ clean:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 include tests/tests.mk
 include tests/checks.mk
+include tests/vm/vm.mk

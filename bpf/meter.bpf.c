@@ -15,27 +15,51 @@
 /* BPF_PROG makes a parameter of each argument of the tracepoint. */
 #pragma clang diagnostic ignored "-Wunused-parameter"
 
-#define REQ_OP_MASK  0xff /* include/linux/blk_types.h */
-#define SECTOR_SHIFT 9
+#define REQ_OP_MASK   0xff /* include/linux/blk_types.h */
+#define SECTOR_SHIFT  9
+#define OVERRUN_BYTES 65536
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* A device is counted when user space has put it here. */
+/* A device is counted when user space has put it into these two. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, METER_DEVICES_MAX);
 	__type(key, __u32);
-	__type(value, struct meter_counters);
-} counters SEC(".maps");
+	__type(value, struct meter_device);
+} devices SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, METER_DEVICES_MAX);
 	__type(key, __u32);
-	__type(value, struct meter_next);
-} single_queue_next SEC(".maps");
+	__type(value, struct meter_shared);
+} shared SEC(".maps");
+
+/* Filled as cgroups do IO; METER_CGROUP_OTHERS of each device is there from the start. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, METER_CGROUPS_MAX);
+	__type(key, struct meter_cgroup_key);
+	__type(value, struct meter_counters);
+} cgroups SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, OVERRUN_BYTES);
+} overruns SEC(".maps");
+
+/* What one completion adds. */
+struct completion {
+	__u32 direction, sequential;
+	__u64 bytes;
+	__u64 ios; /* 1: the request is done; 0: a part of it */
+	__u64 timed_ios, latency_ns;
+	__u64 joules;
+};
 
 /* 0 read, 1 write, negative for all else: discards, flushes and zone commands move no data,
  * commands passed through to the device are not the block layer's. An append is a write whose
@@ -55,44 +79,148 @@ static __always_inline int direction_of(const struct request *rq)
 /* Where the next IO in this direction would start. One hardware queue completes anywhere, but
  * slowly enough for a value that all CPUs write. Of many queues each completes on its own CPUs,
  * fast. A race can misjudge one IO. */
-static __always_inline __u64 *next_sector(const struct request *rq, __u32 dev,
-					  struct meter_counters *c, int direction)
+static __always_inline __u64 *next_sector(const struct request *rq, struct meter_shared *s,
+					  struct meter_device *d, __u32 direction)
 {
-	struct meter_next *shared;
+	if (bpf_core_field_exists(rq->q->nr_hw_queues) && rq->q->nr_hw_queues == 1)
+		return &s->next[direction];
+	return &d->next[direction];
+}
 
-	if (bpf_core_field_exists(rq->q->nr_hw_queues) && rq->q->nr_hw_queues == 1) {
-		shared = bpf_map_lookup_elem(&single_queue_next, &dev);
-		if (shared)
-			return &shared->sector[direction];
-	}
-	return &c->next[direction];
+static __always_inline __u32 is_sequential(const struct request *rq, __u64 next, __u32 bytes)
+{
+	__u64 distance = rq->__sector > next ? rq->__sector - next : next - rq->__sector;
+
+	return distance << SECTOR_SHIFT <= (__u64)METER_NEAR_SIZES * bytes;
 }
 
 /* Since the driver got it; io_start_time_ns is set only where something asked the queue for
  * statistics (QUEUE_FLAG_STATS: writeback throttling, BFQ, Kyber, io.cost). Else since it was made
  * a request, which includes the wait in a scheduler, as /sys/block/X/stat does. With queue/iostats
  * 0 there is neither. Both may lie a little in the future: another CPU's clock. */
-static __always_inline void add_latency(const struct request *rq, struct meter_counters *c)
+static __always_inline void take_latency(const struct request *rq, __u64 now, struct completion *c)
 {
-	__u64 start = rq->io_start_time_ns, now = bpf_ktime_get_ns();
+	__u64 start = rq->io_start_time_ns;
 
 	if (!start)
 		start = rq->start_time_ns;
 	if (!start)
 		return;
-	c->timed_ios++;
+	c->timed_ios = 1;
 	if (now > start)
-		c->latency_ns += now - start;
+		c->latency_ns = now - start;
+}
+
+/* A request's bios are of one cgroup (block/blk-merge.c: blk_cgroup_mergeable()), and the first is
+ * still there: the tracepoint comes before it is advanced. A read through a pointer that has become
+ * invalid gives 0, which is METER_CGROUP_OTHERS. */
+static __always_inline __u64 cgroup_of(const struct request *rq)
+{
+	const struct bio *bio = rq->bio;
+
+	if (!bpf_core_field_exists(bio->bi_blkg) || !bio || !bio->bi_blkg)
+		return METER_CGROUP_ROOT;
+	return bio->bi_blkg->blkcg->css.cgroup->kn->id;
+}
+
+/* Where the map is full, or memory is short for the moment, it is the others' IO: the sum over the
+ * cgroups of a device stays the device's. */
+static __always_inline struct meter_counters *counters_of_cgroup(__u32 dev, __u64 cgroup)
+{
+	struct meter_cgroup_key key = { .dev = dev, .cgroup = cgroup };
+	struct meter_counters *c = bpf_map_lookup_elem(&cgroups, &key), zero = {};
+
+	if (c)
+		return c;
+	bpf_map_update_elem(&cgroups, &key, &zero, BPF_NOEXIST);
+	c = bpf_map_lookup_elem(&cgroups, &key);
+	if (c)
+		return c;
+	key.cgroup = METER_CGROUP_OTHERS;
+	return bpf_map_lookup_elem(&cgroups, &key);
 }
 
 /* The kernel does not run a program again on a CPU that it has interrupted in it, and does not move
  * it: plain additions to per-CPU values lose nothing. */
+static __always_inline void add(struct meter_counters *to, const struct completion *c)
+{
+	to->ios[c->direction][c->sequential] += c->ios;
+	to->bytes[c->direction][c->sequential] += c->bytes;
+	to->timed_ios += c->timed_ios;
+	to->latency_ns += c->latency_ns;
+	to->joules += c->joules;
+}
+
+/* One step of a binary search for the highest bit, without a branch, for the verifier walks through
+ * every path: the sign of a difference is the comparison. */
+#define LOG2_STEP(v, r, bits)                                                                      \
+	({                                                                                         \
+		__u64 _above = (((1ULL << (bits)) - 1 - (v)) >> 63) * (bits);                      \
+		asm volatile("" : "+r"(_above)); /* or clang makes a branch of it */               \
+		(v) >>= _above;                                                                    \
+		(r) += _above;                                                                     \
+	})
+
+/* Of v below 2^63, as far as 31; 0 of 0. */
+static __always_inline __u64 log2_of(__u64 v)
+{
+	__u64 r = 0;
+
+	LOG2_STEP(v, r, 16);
+	LOG2_STEP(v, r, 8);
+	LOG2_STEP(v, r, 4);
+	LOG2_STEP(v, r, 2);
+	LOG2_STEP(v, r, 1);
+	return r;
+}
+
+static __always_inline void add_to_histogram(__u64 *buckets, __u64 n, __u64 v)
+{
+	__u64 bucket = log2_of(v);
+
+	buckets[bucket < n ? bucket : n - 1]++;
+}
+
+/* A request that was finished in parts goes by the size of the last. */
+static __always_inline void add_to_histograms(struct meter_device *d, const struct completion *c)
+{
+	add_to_histogram(d->sizes[c->direction], METER_SIZE_BUCKETS, c->bytes >> METER_SIZE_SHIFT);
+	if (c->timed_ios)
+		add_to_histogram(d->latencies[c->direction], METER_LATENCY_BUCKETS,
+				 c->latency_ns >> METER_LATENCY_SHIFT);
+}
+
+/* Windows begin with the first IO after the end of the one before. All CPUs add to one sum, and the
+ * one whose addition crosses the limit tells. What others add just while a window is begun may
+ * count to neither. */
+static __always_inline void watch_window(struct meter_shared *s, __u32 dev, __u64 now, __u64 joules)
+{
+	__u64 limit = s->terms.window_joules, start, spent;
+	struct meter_overrun overrun = { .dev = dev };
+
+	if (limit == METER_NO_LIMIT)
+		return;
+	start = s->window_start_ns;
+	if ((__s64)(now - start) >= (__s64)s->terms.window_ns &&
+	    __sync_val_compare_and_swap(&s->window_start_ns, start, now) == start)
+		s->window_spent = 0;
+	spent = __sync_fetch_and_add(&s->window_spent, joules);
+	if (spent > limit || spent + joules <= limit)
+		return;
+	overrun.joules = spent + joules;
+	overrun.window_ns = s->terms.window_ns;
+	bpf_ringbuf_output(&overruns, &overrun, sizeof(overrun), 0);
+}
+
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(storpower_meter, struct request *rq, int error, unsigned int nr_bytes)
 {
-	int direction = direction_of(rq), sequential;
-	struct meter_counters *c;
-	__u64 *next, distance;
+	struct completion c = { .bytes = nr_bytes };
+	int direction = direction_of(rq);
+	struct meter_counters *of_cgroup;
+	struct meter_device *d;
+	struct meter_shared *s;
+	__u64 *next, now;
 	__u32 dev;
 
 	/* no data: an empty flush, or the end of one that carried data and was counted with it
@@ -100,19 +228,30 @@ int BPF_PROG(storpower_meter, struct request *rq, int error, unsigned int nr_byt
 	if (direction < 0 || !nr_bytes)
 		return 0;
 	dev = METER_DEV(rq->q->disk->major, rq->q->disk->first_minor);
-	c = bpf_map_lookup_elem(&counters, &dev);
-	if (!c)
+	s = bpf_map_lookup_elem(&shared, &dev);
+	if (!s)
+		return 0;
+	d = bpf_map_lookup_elem(&devices, &dev);
+	if (!d)
 		return 0;
 
-	next = next_sector(rq, dev, c, direction);
-	distance = rq->__sector > *next ? rq->__sector - *next : *next - rq->__sector;
-	sequential = distance << SECTOR_SHIFT <= (__u64)METER_NEAR_SIZES * nr_bytes;
-	c->bytes[direction][sequential] += nr_bytes;
-	/* the driver finished a part only: the rest comes as a completion of its own */
-	if (nr_bytes < rq->__data_len)
-		return 0;
-	c->ios[direction][sequential]++;
-	*next = rq->__sector + (nr_bytes >> SECTOR_SHIFT);
-	add_latency(rq, c);
+	c.direction = direction & 1;
+	next = next_sector(rq, s, d, c.direction);
+	c.sequential = is_sequential(rq, *next, nr_bytes);
+	c.joules = c.bytes * s->terms.page[c.direction][c.sequential] >> METER_PAGE_SHIFT;
+	now = bpf_ktime_get_ns();
+	/* else the driver finished a part only: the rest comes as a completion of its own */
+	if (nr_bytes >= rq->__data_len) {
+		c.ios = 1;
+		c.joules += s->terms.io[c.direction][c.sequential];
+		*next = rq->__sector + (nr_bytes >> SECTOR_SHIFT);
+		take_latency(rq, now, &c);
+		add_to_histograms(d, &c);
+	}
+	add(&d->counters, &c);
+	of_cgroup = counters_of_cgroup(dev, cgroup_of(rq));
+	if (of_cgroup)
+		add(of_cgroup, &c);
+	watch_window(s, dev, now, c.joules);
 	return 0;
 }

@@ -4,7 +4,7 @@
 /* The kernel's types as far as they are used, so that neither the BTF nor the headers of the
  * machine that builds matter: libbpf finds each field's real place in the running kernel's BTF.
  * Names and meaning are the same in Linux 6.1 to 7.2 (include/linux/blk-mq.h, blkdev.h,
- * blk_types.h). */
+ * blk_types.h, cgroup-defs.h, kernfs.h, block/blk-cgroup.h). */
 
 typedef unsigned char __u8;
 typedef unsigned short __u16;
@@ -21,15 +21,19 @@ typedef __u32 __wsum;
 
 typedef _Bool bool;
 
-/* Only the two maps' types (include/uapi/linux/bpf.h): kernel interface, these numbers never
- * change. */
+/* Only what is used (include/uapi/linux/bpf.h): kernel interface, these numbers never change. */
 enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_PERCPU_HASH = 5,
+	BPF_MAP_TYPE_RINGBUF = 27,
 };
 
 enum {
-	BPF_F_NO_PREALLOC = 1,
+	BPF_NOEXIST = 1, /* of an update */
+};
+
+enum {
+	BPF_F_NO_PREALLOC = 1, /* of a map */
 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -44,8 +48,33 @@ struct request_queue {
 	struct gendisk *disk; /* NULL for a queue of commands only */
 };
 
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+};
+
+struct blkcg {
+	struct cgroup_subsys_state css;
+};
+
+struct blkcg_gq {
+	struct blkcg *blkcg;
+};
+
+struct bio {
+	struct blkcg_gq *bi_blkg; /* CONFIG_BLK_CGROUP */
+};
+
 struct request {
 	struct request_queue *q;
+	struct bio *bio; /* NULL when it carries no data */
 	__u32 cmd_flags;
 	unsigned int __data_len; /* what is still to be done */
 	__u64 __sector;

@@ -93,6 +93,13 @@ static int set_bpf(Config *c, const IniLine *l)
 	return 0;
 }
 
+static int set_discover(Config *c, const IniLine *l)
+{
+	if (parse_bool(l->value, &c->discover) < 0)
+		return ini_complain(l, "discover=%s: expected yes or no", l->value);
+	return 0;
+}
+
 static int set_guard(Config *c, const IniLine *l)
 {
 	LimitUnit unit;
@@ -134,6 +141,7 @@ static const struct Key {
 	{ "state_directory", set_state_directory },
 	{ "runtime_directory", set_runtime_directory },
 	{ "bpf", set_bpf },
+	{ "discover", set_discover },
 	{ "guard", set_guard },
 	{ "log_level", set_log_level },
 };
@@ -154,14 +162,37 @@ static BlockConfig *find_device(Config *c, const char *name)
 	return NULL;
 }
 
+static int set_flag(const IniLine *l, bool *to)
+{
+	if (parse_bool(l->value, to) < 0)
+		return ini_complain(l, "%s=%s: expected yes or no", l->key, l->value);
+	return 0;
+}
+
+static int set_manage(const IniLine *l, BlockConfig *d)
+{
+	bool manage;
+	int r = set_flag(l, &manage);
+
+	if (r >= 0)
+		d->unmanaged = !manage;
+	return r;
+}
+
 static int set_device_key(BlockConfig *d, const IniLine *l)
 {
 	char **to = streq(l->key, "profile") ? &d->profile
 		    : streq(l->key, "group") ? &d->group
 					     : NULL;
 
+	if (streq(l->key, "manage"))
+		return set_manage(l, d);
+	if (streq(l->key, "wake_tested"))
+		return set_flag(l, &d->wake_tested);
 	if (!to)
-		return ini_complain(l, "unknown key \"%s\" in [%s]: profile and group are known",
+		return ini_complain(l,
+				    "unknown key \"%s\" in [%s]: manage, profile, group and "
+				    "wake_tested are known",
 				    l->key, l->section);
 	return *l->value ? set_name(l, to) : set_text(to, "");
 }
@@ -388,6 +419,7 @@ static Config *config_new(void)
 	c->state_directory = strdup("/var/lib/storpower");
 	c->runtime_directory = strdup("/run/storpower");
 	c->bpf = true;
+	c->discover = true;
 	c->log_level = LOG_INFO;
 	return c->bus && c->state_directory && c->runtime_directory ? TAKE_PTR(c) : NULL;
 }

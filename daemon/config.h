@@ -13,6 +13,7 @@ typedef struct Config {
 	char *state_directory; /* claims and journal */
 	char *runtime_directory;
 	bool bpf;
+	bool discover; /* manage controllers and disks that no section names */
 	double guard_w;
 	int log_level;        /* LOG_INFO, ... */
 	BlockConfig *devices; /* in the order of their first mention */

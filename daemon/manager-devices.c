@@ -33,10 +33,25 @@ static bool take_over(const Journal *journal, ManagedDevice *md, ManagedKnob *mk
 	return true;
 }
 
+/* Where there is no one block device, that says more than what is missing of it. */
+static void explain_block(const Device *d, ManagedKnob *mk)
+{
+	const unsigned block = MECHANISM_DEPTH | MECHANISM_CHUNK | MECHANISM_PACING;
+	char *why =
+		d->block_why_not && (mk->knob->mechanism & block) ? strdup(d->block_why_not) : NULL;
+
+	if (!why)
+		return;
+	free(mk->why_not);
+	mk->why_not = why;
+}
+
 static void probe_knob(ManagedDevice *md, ManagedKnob *mk)
 {
 	int r = mk->knob->probe(md->device, &md->offer, &mk->why_not);
 
+	if (r < 0)
+		explain_block(md->device, mk);
 	if (r >= 0) {
 		r = mk->knob->read(md->device, &mk->original);
 		if (r < 0)
@@ -76,7 +91,7 @@ bool managed_leftovers_done(Manager *m, ManagedDevice *md)
 			return false;
 	md->leftover = false;
 	probe_knobs(m->journal, md);
-	log_notice("%s: everything left by an earlier run was put back", md->device->name);
+	log_notice("%s: everything that was set on it is put back", md->device->name);
 	return true;
 }
 
@@ -116,6 +131,21 @@ ManagedDevice *managed_free(ManagedDevice *md)
 	return NULL;
 }
 
+/* A step is still out on the same device as it was before it went and came back. */
+static bool has_predecessor(const Manager *m, const ManagedDevice *md)
+{
+	for (size_t i = 0; i < m->n_leaving; i++)
+		if (m->leaving[i]->busy && streq(m->leaving[i]->device->id, md->device->id))
+			return true;
+	return false;
+}
+
+static void wait_for_predecessor(Manager *m, ManagedDevice *md)
+{
+	md->waits = md->busy = has_predecessor(m, md);
+	md->step_began_us = manager_now_us(m);
+}
+
 static void add_device(Manager *m, Device *d)
 {
 	ManagedDevice **slot, *md;
@@ -128,6 +158,7 @@ static void add_device(Manager *m, Device *d)
 		return;
 	}
 	*slot = md;
+	wait_for_predecessor(m, md);
 	meter_add(m->meter, d);
 	managed_set_target(m, md, &SETTING_AS_FOUND);
 	managed_leftovers_done(m, md);
@@ -165,6 +196,19 @@ static void remove_device(Manager *m, size_t index)
 		*slot = md;
 }
 
+/* What that step did is there now. */
+static void succeed_gone(Manager *m)
+{
+	for (size_t i = 0; i < m->n_devices; i++) {
+		ManagedDevice *md = m->devices[i];
+
+		if (!md->waits || has_predecessor(m, md))
+			continue;
+		md->waits = md->busy = false;
+		managed_reread(m, md, "a device went and came back while it was being set");
+	}
+}
+
 void manager_forget_gone(Manager *m, ManagedDevice *md)
 {
 	if (md->busy || md->power.busy)
@@ -173,35 +217,30 @@ void manager_forget_gone(Manager *m, ManagedDevice *md)
 		if (m->leaving[i] == md)
 			m->leaving[i] = m->leaving[--m->n_leaving];
 	managed_free(md);
+	succeed_gone(m);
 }
 
-/* What a knob had set is still so, or else counts as gone. */
-static void reread_knob(ManagedDevice *md, ManagedKnob *mk)
+/* Something vital has come to lie on it or no longer does, or it offers more than before. All is
+ * given back before anything else; it may draw all it can from now on, and the others make room. */
+static void reconsider_device(Manager *m, ManagedDevice *md)
 {
-	KnobValue found;
-	int r = mk->knob->read(md->device, &found);
+	Condition c = md->actual.condition;
 
-	if (r >= 0)
-		mk->current = found;
-	if (mk->touched && (r < 0 || !knob_fulfils(mk->knob, md->device, &mk->wanted, &found)))
-		setting_take(&md->actual, &SETTING_AS_FOUND, mk->knob->mechanism);
+	md->leftover = true;
+	md->actual = SETTING_AS_FOUND;
+	md->actual.condition = c; /* waking it costs a spin-up, in its turn */
+	managed_set_target(m, md, &SETTING_AS_FOUND);
+	manager_decide(m, md->device->name, md->device->protected_why ?: "it may be set",
+		       "given back, then asked anew");
+	managed_leftovers_done(m, md);
 }
 
-/* The device has its power-on values again, the kernel's knobs may still stand: believe what they
- * say now, and set anew what is lost. */
-void managed_reread(Manager *m, ManagedDevice *md, const char *why)
+static const char *event_text(DeviceEvent event)
 {
-	if (md->busy) {
-		md->reset = true; /* the worker has the device: when it is done */
-		return;
-	}
-	for (size_t i = 0; i < knob_count(); i++)
-		if (md->knobs[i].offered)
-			reread_knob(md, &md->knobs[i]);
-	md->has_counters = false;
-	managed_set_target(m, md, &md->target);
-	manager_decide(m, md->device->name, why, "settings lost, set again");
-	log_notice("%s: %s, and has lost settings: setting them again", md->device->name, why);
+	return event == DEVICE_ADDED     ? "a device was added"
+	       : event == DEVICE_REMOVED ? "a device was removed"
+	       : event == DEVICE_CHANGED ? "a device has changed"
+					 : "a device was reset";
 }
 
 void manager_on_device(Device *d, DeviceEvent event, void *userdata)
@@ -215,15 +254,17 @@ void manager_on_device(Device *d, DeviceEvent event, void *userdata)
 	else if (event == DEVICE_REMOVED && known)
 		remove_device(m, i);
 	else if (event == DEVICE_RESET && known)
-		managed_reread(m, m->devices[i], "it was reset");
+		managed_reread(m, m->devices[i], event_text(event));
+	else if (event == DEVICE_CHANGED && known)
+		reconsider_device(m, m->devices[i]);
 	else
 		return;
-	if (m->events.device_changed && event != DEVICE_RESET)
+	if (event == DEVICE_RESET)
+		return; /* the reaction follows the reading */
+	if (m->events.device_changed && event != DEVICE_CHANGED)
 		m->events.device_changed(d->name, event == DEVICE_ADDED, m->events.userdata);
 	if (!started)
 		return; /* manager_start() reacts once for all */
 	m->event_us = manager_now_us(m);
-	manager_react(m, event == DEVICE_ADDED     ? "a device was added"
-			 : event == DEVICE_REMOVED ? "a device was removed"
-						   : "a device was reset");
+	manager_react(m, event_text(event));
 }

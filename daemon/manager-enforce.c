@@ -13,12 +13,13 @@
 
 void managed_update_cap(Manager *m, ManagedDevice *md)
 {
-	double w = managed_cap_w(md, &md->actual);
+	double w = managed_cap_w(m, md, &md->actual);
 
 	if (manager_now_us(m) < md->transition_end_us)
 		w = MAX(w, md->transition_w);
 	m->cap_w += w - md->cap_w;
 	md->cap_w = w;
+	managed_watch_pace(m, md);
 }
 
 static bool is_original(const ManagedKnob *mk)
@@ -93,15 +94,36 @@ bool managed_held(const Manager *m, const ManagedDevice *md)
 	return md->busy && md->target.condition != md->actual.condition;
 }
 
+static void note_planned(ManagedDevice *md)
+{
+	md->planned_demand_mb_s = md->demand_mb_s;
+	md->planned_mix = md->mix;
+	md->planned_bias = md->bias;
+}
+
+void manager_keep_targets(Manager *m, const Plan *next)
+{
+	m->plan->mb_s = 0;
+	for (size_t i = 0; i < m->n_devices; i++) {
+		ManagedDevice *md = m->devices[i];
+
+		md->planned.mb_s = next->devices[i].current_mb_s;
+		md->planned.full_mb_s = next->devices[i].full_mb_s;
+		m->plan->devices[i].mb_s = md->planned.mb_s;
+		m->plan->devices[i].full_mb_s = md->planned.full_mb_s;
+		m->plan->mb_s += md->planned.mb_s;
+		note_planned(md);
+	}
+	m->plan->full_mb_s = next->full_mb_s;
+}
+
 void manager_set_targets(Manager *m, const Plan *plan)
 {
 	for (size_t i = 0; i < m->n_devices; i++) {
 		ManagedDevice *md = m->devices[i];
 
 		md->planned = plan->devices[i];
-		md->planned_demand_mb_s = md->demand_mb_s;
-		md->planned_mix = md->mix;
-		md->planned_bias = md->bias;
+		note_planned(md);
 		if (!managed_held(m, md))
 			managed_set_target(m, md, &md->planned.setting);
 	}
@@ -123,12 +145,12 @@ static bool waits_for_takeover(const ManagedDevice *md, const ManagedKnob *mk)
 }
 
 /* What the device can draw once the knob is turned. */
-static double cap_after_w(const ManagedDevice *md, const ManagedKnob *mk)
+static double cap_after_w(const Manager *m, const ManagedDevice *md, const ManagedKnob *mk)
 {
 	Setting after = md->actual;
 
 	setting_take(&after, &md->target, mk->knob->mechanism);
-	return managed_cap_w(md, &after);
+	return managed_cap_w(m, md, &after);
 }
 
 static bool wakes(const ManagedDevice *md, const ManagedKnob *mk)
@@ -137,9 +159,9 @@ static bool wakes(const ManagedDevice *md, const ManagedKnob *mk)
 	       md->target.condition < md->actual.condition;
 }
 
-static bool raises(const ManagedDevice *md, const ManagedKnob *mk)
+static bool raises(const Manager *m, const ManagedDevice *md, const ManagedKnob *mk)
 {
-	return wakes(md, mk) || cap_after_w(md, mk) > md->cap_w + WATTS_EPSILON;
+	return wakes(md, mk) || cap_after_w(m, md, mk) > md->cap_w + WATTS_EPSILON;
 }
 
 /* A queue is not stopped twice a second for the sake of more throughput. */
@@ -159,7 +181,7 @@ static ManagedKnob *next_knob(const Manager *m, ManagedDevice *md, bool raising)
 		ManagedKnob *mk = &md->knobs[i];
 
 		if (mk->pending && !mk->retry_at_us && !waits_for_takeover(md, mk) &&
-		    raises(md, mk) == raising && !(raising && too_soon(m, md, mk)))
+		    raises(m, md, mk) == raising && !(raising && too_soon(m, md, mk)))
 			return mk;
 	}
 	return NULL;
@@ -213,7 +235,7 @@ static bool fits_group(const Manager *m, const ManagedDevice *md, double after_w
 
 static bool may_raise(const Manager *m, const ManagedDevice *md, const ManagedKnob *mk)
 {
-	double after_w = cap_after_w(md, mk), limit = limit_w(m), sum_w;
+	double after_w = cap_after_w(m, md, mk), limit = limit_w(m), sum_w;
 
 	if (wakes(md, mk))
 		after_w = MAX(after_w, sleeping_condition(md)->wake_w);

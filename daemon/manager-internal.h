@@ -82,7 +82,8 @@ struct ManagedDevice {
 
 	bool busy;     /* a step is on its way */
 	bool gone;     /* removed; freed when no longer busy */
-	bool leftover; /* an earlier run's settings are being put back, and nothing else is done */
+	bool leftover; /* what was set is being put back, and nothing else is done */
+	bool waits;    /* while busy: with a step of the same device before it came back */
 	bool reset;    /* while busy: what the step did is lost */
 	uint64_t step_began_us;
 	char *problem;
@@ -103,6 +104,8 @@ struct ManagedDevice {
 	double planned_bias;
 	double measured_w, estimated_w, bias;
 	PowerReading power;
+	double watched_pace_w;          /* what eBPF was told; 0: nothing yet */
+	uint64_t uncontrolled_until_us; /* pacing does not hold it */
 };
 
 struct Manager {
@@ -169,12 +172,22 @@ ManagedDevice *managed_free(ManagedDevice *md);
 void manager_forget_gone(Manager *m, ManagedDevice *md);
 /* True: the last leftover is put back, and the device is there to be planned for. */
 bool managed_leftovers_done(Manager *m, ManagedDevice *md);
+
+/* manager-reread.c */
+/* Believes what the device's knobs say now, and has set anew what is lost; then plans, saying why.
+ */
 void managed_reread(Manager *m, ManagedDevice *md, const char *why);
 
 /* manager-observe.c */
 void manager_look(Manager *m); /* sets news, woken */
 void managed_notice_waking(Manager *m, ManagedDevice *md);
-void manager_peek(Manager *m); /* at sleeping disks only; sets woken */
+void managed_distrust(ManagedDevice *md, double over); /* it draws so many times what it may */
+void manager_peek(Manager *m);                         /* at sleeping disks only; sets woken */
+
+/* manager-overrun.c */
+void managed_watch_pace(const Manager *m, ManagedDevice *md); /* eBPF is told what is in force */
+void managed_observe_control(Manager *m, ManagedDevice *md);  /* may set news */
+bool managed_uncontrolled(const Manager *m, const ManagedDevice *md);
 
 /* manager-sensors.c */
 int manager_open_sensors(Manager *m);
@@ -190,11 +203,14 @@ double manager_measure(const Manager *m); /* of all devices; NAN: not all are me
 int manager_make_plan(Manager *m, double budget_w, unsigned forbidden, const Policy *policy,
 		      Plan **ret);
 const Policy *manager_policy_now(const Manager *m);
-double managed_cap_w(const ManagedDevice *md, const Setting *s);
+double managed_cap_w(const Manager *m, const ManagedDevice *md, const Setting *s);
 bool managed_asleep(const ManagedDevice *md);
 
 /* manager-enforce.c */
 void manager_set_targets(Manager *m, const Plan *plan);
+/* Another plan is not worth the change: what the one in force gives is expected by it all the same.
+ */
+void manager_keep_targets(Manager *m, const Plan *next);
 void manager_pump(Manager *m);
 void managed_update_cap(Manager *m, ManagedDevice *md);
 void managed_set_target(Manager *m, ManagedDevice *md, const Setting *target);

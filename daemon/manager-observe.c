@@ -66,6 +66,20 @@ static double observed_iops(const ManagedDevice *md)
 	return md->rates.iops[READ_IO] + md->rates.iops[WRITE_IO];
 }
 
+/* Above idle, by what eBPF counted; else by the mean IO. */
+static double spent_w(const ManagedDevice *md)
+{
+	if (!isnan(md->rates.joules_per_s))
+		return md->rates.joules_per_s;
+	return observed_iops(md) * mix_price_joules(md->device->profile, &md->mix);
+}
+
+/* A slow pace is a few IOs a second: one more or less is chance. */
+static double one_io_w(const ManagedDevice *md)
+{
+	return mix_price_joules(md->device->profile, &md->mix) / md->rates.seconds;
+}
+
 /* Does the workload want more than it gets? It keeps all the depth outstanding that it may have; or
  * spends the joules that it is paced to (what pacing holds back is not seen as outstanding); or
  * reaches what the setting is predicted to give. */
@@ -79,8 +93,7 @@ static bool is_saturated(const ManagedDevice *md, double near)
 		return false;
 	if (s->depth && md->rates.depth >= BUSY_DEPTH * MIN((double)s->depth, md->mix.depth))
 		return true;
-	if (s->pace_w > 0 &&
-	    iops * mix_price_joules(md->device->profile, &md->mix) >= near * s->pace_w)
+	if (s->pace_w > 0 && spent_w(md) + one_io_w(md) >= near * s->pace_w)
 		return true;
 	predict(md->device->profile, &md->mix, s, &p);
 	return observed_mb_s(md) >= near * p.mb_s;
@@ -120,7 +133,12 @@ static void observe_power(const Manager *m, ManagedDevice *md)
 	if (md->transition_end_us)
 		md->estimated_w = MAX(md->estimated_w, md->transition_w);
 	else if (!isnan(md->measured_w) && manager_now_us(m) >= md->tightened_us + AVERAGED_US)
-		md->bias = new_bias(md->bias, md->measured_w / cap_w);
+		managed_distrust(md, md->measured_w / cap_w);
+}
+
+void managed_distrust(ManagedDevice *md, double over)
+{
+	md->bias = new_bias(md->bias, over);
 }
 
 /* IO has reached a sleeping disk: it is waking now, whatever was planned, and the others must make
@@ -130,9 +148,11 @@ void managed_notice_waking(Manager *m, ManagedDevice *md)
 	managed_begin_waking(m, md);
 	md->actual.condition = CONDITION_ACTIVE;
 	md->target.condition = CONDITION_ACTIVE;
+	/* a command to ask would wait until it is awake */
 	for (size_t i = 0; i < knob_count(); i++)
 		if (md->knobs[i].knob->mechanism == MECHANISM_CONDITION && md->knobs[i].offered)
-			md->knobs[i].knob->read(md->device, &md->knobs[i].current);
+			snprintf(md->knobs[i].current.text, sizeof(md->knobs[i].current.text), "%s",
+				 condition_name(CONDITION_ACTIVE));
 	managed_update_cap(m, md);
 	m->woken = true;
 	manager_decide(m, md->device->name, "IO arrived", "woken");
@@ -164,6 +184,7 @@ static void observe(Manager *m, ManagedDevice *md, uint64_t now)
 		observe_mix(md);
 	}
 	observe_demand(m, md);
+	managed_observe_control(m, md);
 	observe_power(m, md);
 	managed_update_cap(m, md);
 }

@@ -5,9 +5,13 @@
 
 #include "manager-internal.h"
 
-double managed_cap_w(const ManagedDevice *md, const Setting *s)
+double managed_cap_w(const Manager *m, const ManagedDevice *md, const Setting *s)
 {
-	return cap_watts(md->device->profile, s) * MAX(md->bias, 1.0);
+	Setting holding = *s;
+
+	if (managed_uncontrolled(m, md))
+		holding.pace_w = 0;
+	return cap_watts(md->device->profile, &holding) * MAX(md->bias, 1.0);
 }
 
 bool managed_asleep(const ManagedDevice *md)
@@ -68,6 +72,8 @@ static void describe_device(const Manager *m, const ManagedDevice *md, const Pol
 		.current = md->actual,
 		.bias = MAX(md->bias, 1.0),
 	};
+	if (managed_uncontrolled(m, md))
+		ret->offer.mechanisms &= ~(unsigned)MECHANISM_PACING;
 }
 
 typedef struct GroupList {

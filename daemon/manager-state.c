@@ -196,10 +196,6 @@ int manager_verify_device(Manager *m, size_t index, KnobState **ret, size_t *ret
 	for (size_t i = 0; r >= 0 && i < *ret_n; i++)
 		if ((*ret)[i].differs) {
 			managed_reread(m, m->devices[index], "somebody changed it");
-			manager_pump(m);
-			/* until it is set the others may have to make room */
-			m->news = true;
-			m->loop->wake_at(m->loop, manager_now_us(m));
 			break;
 		}
 	return r;

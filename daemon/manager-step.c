@@ -99,7 +99,7 @@ static void note_success(Manager *m, const Step *s)
 	mk->current = s->found;
 	mk->failures = 0;
 	mk->retry_at_us = 0;
-	if (!s->raises) {
+	if (!s->raises && !md->leftover) {
 		setting_take(&md->actual, &s->target, mk->knob->mechanism);
 		md->tightened_us = manager_now_us(m);
 	}
@@ -150,7 +150,7 @@ static bool take_in(Manager *m, const Step *s)
 
 	if (md->reset) {
 		md->reset = false;
-		managed_reread(m, md, "it was reset");
+		managed_reread(m, md, "a device was reset");
 		return true;
 	}
 	if (was_woken(s)) {

@@ -277,6 +277,7 @@ static int plan_and_apply(Manager *m, const Plan *held)
 		if (r < 0)
 			return r;
 		if (held && !plan_worth_changing(held, plan, manager_policy_now(m))) {
+			manager_keep_targets(m, plan);
 			plan_free(plan);
 			return changed;
 		}

@@ -44,6 +44,9 @@ int manager_new(const ManagerConfig *config, Loop *loop, Inventory *inventory, M
 /* Restores everything and frees. Waits for the knobs. */
 Manager *manager_free(Manager *m);
 DEFINE_CLEANUP(Manager *, manager_free);
+/* Readable when eBPF has something to tell; then call manager_meter_ready(). -EOPNOTSUPP: never. */
+int manager_meter_fd(const Manager *m);
+void manager_meter_ready(Manager *m);
 void manager_set_events(Manager *m, const ManagerEvents *events);
 /* Replays the journal, loads the claims, takes in the devices, enforces. */
 int manager_start(Manager *m);

@@ -104,22 +104,10 @@ static int set_paths(Daemon *d)
 	return d->journal_path && d->claims_path ? 0 : -ENOMEM;
 }
 
-/* The simulated node asked for, or the default one where no device is configured. */
-static const char *node_name(const Daemon *d)
-{
-	const char *name = d->options.simulate ?: d->config->simulate;
-
-	return name || d->config->n_devices ? name : "mixed";
-}
-
 static int open_node(Daemon *d, const char *name)
 {
 	const char *slash = strrchr(name, '/');
 
-	if (!d->options.simulate && !d->config->simulate)
-		log_notice("No device is configured: simulating the node \"%s\"; see "
-			   "storpower.conf(5) for how to name real disks",
-			   name);
 	d->node_path = strchr(name, '/') || strchr(name, '.')
 			       ? strdup(name)
 			       : text_printf("%s/nodes/%s.node", data_directory(d), name);
@@ -133,15 +121,20 @@ static int open_node(Daemon *d, const char *name)
 
 static int open_inventory(Daemon *d)
 {
-	const char *node = node_name(d);
-	int r = node ? open_node(d, node)
-		     : block_inventory_open("/sys", d->config->devices, d->config->n_devices,
-					    d->profiles, &d->inventory);
+	const Config *c = d->config;
+	const char *node = d->options.simulate ?: c->simulate;
+	const BlockOptions options = {
+		.discover = c->discover,
+		.configs = c->devices,
+		.n_configs = c->n_devices,
+		.profiles = d->profiles,
+	};
+	int r = node ? open_node(d, node) : block_inventory_open("/sys", &options, &d->inventory);
 
 	if (r < 0)
 		return log_error_errno(r, "%s%s cannot be opened",
 				       node ? "Simulated node " : "Devices", node ?: "");
-	d->policy = d->config->policy ?: (node ? sim_node_policy(d->inventory) : NULL) ?: "balanced";
+	d->policy = c->policy ?: (node ? sim_node_policy(d->inventory) : NULL) ?: "balanced";
 	return 0;
 }
 
@@ -199,6 +192,13 @@ static int on_inventory(sd_event_source *s, int fd, uint32_t revents, void *user
 	return 0;
 }
 
+static int on_meter(sd_event_source *s, int fd, uint32_t revents, void *userdata)
+{
+	(void)s, (void)fd, (void)revents;
+	manager_meter_ready(userdata);
+	return 0;
+}
+
 static int wire_signals(sd_event *event, Manager *m)
 {
 	static const int ends[] = { SIGTERM, SIGINT };
@@ -217,10 +217,13 @@ static int wire_signals(sd_event *event, Manager *m)
 
 static int wire(sd_event *event, Inventory *inventory, Manager *m)
 {
-	int fd = inventory->ops->fd(inventory), r = wire_signals(event, m);
+	int fd = inventory->ops->fd(inventory), meter_fd = manager_meter_fd(m);
+	int r = wire_signals(event, m);
 
 	if (r >= 0 && fd >= 0)
 		r = sd_event_add_io(event, NULL, fd, EPOLLIN, on_inventory, inventory);
+	if (r >= 0 && meter_fd >= 0)
+		r = sd_event_add_io(event, NULL, meter_fd, EPOLLIN, on_meter, m);
 	if (r >= 0)
 		r = sd_event_set_watchdog(event, true);
 	return r;

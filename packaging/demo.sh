@@ -262,9 +262,12 @@ loop_devices() {
   make_loop "$temp/storpower-demo-1.img"
   make_loop "$temp/storpower-demo-2.img"
   mkdir -p "$temp/loop/etc"
-  for device in "${loops[@]}"; do
-    printf '[device %s]\nprofile = samsung-pm9a3\n\n' "${device#/dev/}"
-  done >"$temp/loop/etc/storpower.conf"
+  {
+    printf '[storpower]\ndiscover = no\n\n'
+    for device in "${loops[@]}"; do
+      printf '[device %s]\nprofile = samsung-pm9a3\n\n' "${device#/dev/}"
+    done
+  } >"$temp/loop/etc/storpower.conf"
   sed 's/^/  /' "$temp/loop/etc/storpower.conf"
   found=$(all_knobs)
 

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <ini.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -16,10 +18,19 @@ typedef struct Reader {
 	const char *rest;
 	unsigned line;
 	unsigned too_long; /* line number, 0: none */
+	char section[200]; /* inih cuts its own off after 49 characters; ids of disks are longer */
 	IniHandler handler;
 	void *userdata;
 	int error;
 } Reader;
+
+static void note_section(Reader *r, const char *line)
+{
+	const char *start = line + strspn(line, " \t"), *end = strchr(start, ']');
+
+	if (*start == '[' && end)
+		snprintf(r->section, sizeof(r->section), "%.*s", (int)(end - start - 1), start + 1);
+}
 
 static char *next_line(char *buf, int size, void *stream)
 {
@@ -34,6 +45,7 @@ static char *next_line(char *buf, int size, void *stream)
 		r->too_long = r->line;
 	memcpy(buf, r->rest, kept);
 	buf[kept] = '\0';
+	note_section(r, buf);
 	r->rest += n + (r->rest[n] == '\n');
 	return buf;
 }
@@ -42,9 +54,10 @@ static char *next_line(char *buf, int size, void *stream)
 static int on_entry(void *user, const char *section, const char *key, const char *value)
 {
 	Reader *r = user;
+	bool same = strncmp(section, r->section, strlen(section)) == 0;
 	IniLine l = { .path = r->path,
 		      .line = r->line,
-		      .section = section,
+		      .section = *section && same ? r->section : section,
 		      .key = key,
 		      .value = value ?: "" };
 

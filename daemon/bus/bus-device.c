@@ -55,6 +55,9 @@ static const char *device_text(const DeviceState *d, const char *property, char 
 		const char *property, *text;
 	} texts[] = {
 		{ "Name", d->device->name },
+		{ "Id", d->device->id },
+		{ "Node", d->device->node },
+		{ "Stack", d->device->stack },
 		{ "Model", d->device->model },
 		{ "Kind", kind_name(d->device->kind) },
 		{ "Group", d->device->group },
@@ -139,11 +142,14 @@ static int get_knobs(sd_bus *bus, const char *path, const char *interface, const
 static const sd_bus_vtable device_vtable[] = {
 	SD_BUS_VTABLE_START(0),
 	SD_BUS_PROPERTY("Name", "s", get_text, 0, CONST),
+	SD_BUS_PROPERTY("Id", "s", get_text, 0, CONST),
+	SD_BUS_PROPERTY("Node", "s", get_text, 0, CONST),
 	SD_BUS_PROPERTY("Model", "s", get_text, 0, CONST),
 	SD_BUS_PROPERTY("Kind", "s", get_text, 0, CONST),
 	SD_BUS_PROPERTY("Group", "s", get_text, 0, CONST),
 	SD_BUS_PROPERTY("Profile", "s", get_text, 0, CONST),
 	SD_BUS_PROPERTY("ProfileEstimated", "b", get_flag, 0, CONST),
+	SD_BUS_PROPERTY("Stack", "s", get_text, 0, 0),
 	SD_BUS_PROPERTY("ProtectedReason", "s", get_text, 0, 0),
 	SD_BUS_PROPERTY("RatedPower", "d", NULL, DEVICE(rated_w), CONST),
 	SD_BUS_PROPERTY("IdlePower", "d", NULL, DEVICE(idle_w), CONST),

@@ -95,3 +95,6 @@ int bus_check_sender(sd_bus_message *m, sd_bus_error *error);
 /* An error of the manager's as a named one; `invalid` and `missing` name -EINVAL and -ENOENT. */
 int bus_manager_error(sd_bus_error *error, int r, const char *text, const char *invalid,
 		      const char *missing);
+
+/* bus-consumers.c */
+int bus_list_consumers(sd_bus_message *call, void *userdata, sd_bus_error *error);

@@ -92,6 +92,28 @@ static int get_claims(sd_bus *bus, const char *path, const char *interface, cons
 	return r < 0 ? r : sd_bus_message_close_container(reply);
 }
 
+static int append_sensor(sd_bus_message *reply, const SensorState *s)
+{
+	return sd_bus_message_append(reply, "(ssssds)", s->name, s->type, s->of, s->target,
+				     s->watts, s->why_aside);
+}
+
+static int get_sensors(sd_bus *bus, const char *path, const char *interface, const char *property,
+		       sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+	int r = sd_bus_message_open_container(reply, 'a', "(ssssds)");
+
+	(void)bus, (void)path, (void)interface, (void)property, (void)error;
+	for (size_t i = 0; r >= 0 && i < manager_sensor_count(b->manager); i++) {
+		SensorState s;
+
+		manager_sensor(b->manager, i, &s);
+		r = append_sensor(reply, &s);
+	}
+	return r < 0 ? r : sd_bus_message_close_container(reply);
+}
+
 #define CHANGES      SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE
 #define STATE(field) offsetof(Bus, state.field)
 
@@ -116,6 +138,7 @@ const sd_bus_vtable bus_manager_properties[] = {
 	SD_BUS_PROPERTY("DeviceCount", "t", get_count, STATE(n_devices), CHANGES),
 	SD_BUS_PROPERTY("Meter", "s", NULL, STATE(meter), 0),
 	SD_BUS_PROPERTY("MeterWhyNot", "s", NULL, STATE(meter_why_not), 0),
+	SD_BUS_PROPERTY("Sensors", "a(ssssds)", get_sensors, 0, 0),
 	SD_BUS_PROPERTY("Claims", "aa{sv}", get_claims, 0, CHANGES),
 	SD_BUS_VTABLE_END,
 };

@@ -290,6 +290,8 @@ static const sd_bus_vtable manager_methods[] = {
 				OPEN),
 	SD_BUS_METHOD_WITH_ARGS("ListDevices", SD_BUS_NO_ARGS, SD_BUS_RESULT("a(so)", devices),
 				method_list_devices, OPEN),
+	SD_BUS_METHOD_WITH_ARGS("ListConsumers", SD_BUS_NO_ARGS, SD_BUS_RESULT("aa{sv}", consumers),
+				bus_list_consumers, OPEN),
 	SD_BUS_METHOD_WITH_ARGS("Explain", SD_BUS_ARGS("s", device),
 				SD_BUS_RESULT("a(sss)", present, "a(tsss)", decisions),
 				method_explain, OPEN),

@@ -103,10 +103,13 @@ typedef struct Row {
 } Row;
 
 static const Row rows[] = {
+	{ "Id", "Id", NULL },
+	{ "Node", "Node", NULL },
 	{ "Model", "Model", NULL },
 	{ "Kind", "Kind", NULL },
 	{ "Group", "Group", NULL },
 	{ "Profile", "Profile", NULL },
+	{ "Stack", "Stack", NULL },
 	{ "Protected", "ProtectedReason", NULL },
 	{ "Setting", "Setting", NULL },
 	{ "Exactness", "Exactness", NULL },
@@ -154,7 +157,7 @@ static json_object *find_device(json_object *devices, const char *name)
 	for (size_t i = 0; i < json_count(devices); i++) {
 		json_object *d = json_object_array_get_idx(devices, i);
 
-		if (streq(json_text(d, "Name"), name))
+		if (streq(json_text(d, "Name"), name) || streq(json_text(d, "Id"), name))
 			return d;
 	}
 	return NULL;

@@ -117,6 +117,27 @@ static void print_state(json_object *s)
 	       *json_text(s, "MeterWhyNot") ? ")" : "");
 }
 
+static void print_sensors(json_object *sensors)
+{
+	char watts[32];
+
+	for (size_t i = 0; i < json_count(sensors); i++) {
+		json_object *s = json_object_array_get_idx(sensors, i);
+		const char *why = json_object_get_string(json_object_array_get_idx(s, 5));
+		const char *target = json_object_get_string(json_object_array_get_idx(s, 3));
+		json_object *value = json_object_array_get_idx(s, 4);
+
+		printf("%12s  %s (%s of %s%s%s): %s%s%s\n", "Sensor",
+		       json_object_get_string(json_object_array_get_idx(s, 0)),
+		       json_object_get_string(json_object_array_get_idx(s, 1)),
+		       json_object_get_string(json_object_array_get_idx(s, 2)), *target ? " " : "",
+		       target,
+		       format_watts(watts, sizeof(watts),
+				    value ? json_object_get_double(value) : NAN),
+		       *why ? ", set aside: " : "", why);
+	}
+}
+
 int verb_status(Ctl *c)
 {
 	_cleanup_json_ json_object *state = NULL;
@@ -130,6 +151,7 @@ int verb_status(Ctl *c)
 	}
 	pager_open(c);
 	print_state(state);
+	print_sensors(json_member(state, "Sensors"));
 	if (json_count(json_member(state, "Claims")) > 0) {
 		putchar('\n');
 		print_claims(c, json_member(state, "Claims"));

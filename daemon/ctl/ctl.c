@@ -18,6 +18,9 @@ typedef enum Option {
 	OPT_POLICY,
 	OPT_ALL,
 	OPT_CLAIMS,
+	OPT_ONCE,
+	OPT_WITNESS,
+	OPT_LINES,
 	OPT_JSON, /* from here on: for every verb */
 	OPT_NO_PAGER,
 	OPT_NO_LEGEND,
@@ -36,6 +39,9 @@ static const struct option long_options[] = {
 	{ "policy", required_argument, NULL, OPT_POLICY },
 	{ "all", no_argument, NULL, OPT_ALL },
 	{ "claims", no_argument, NULL, OPT_CLAIMS },
+	{ "once", no_argument, NULL, OPT_ONCE },
+	{ "witness", no_argument, NULL, OPT_WITNESS },
+	{ "lines", required_argument, NULL, OPT_LINES },
 	{ "json", optional_argument, NULL, OPT_JSON },
 	{ "no-pager", no_argument, NULL, OPT_NO_PAGER },
 	{ "no-legend", no_argument, NULL, OPT_NO_LEGEND },
@@ -62,9 +68,10 @@ static const struct Verb {
 	{ "clear", 0, -1, BIT(OPT_ALL), "[COOKIE...]", verb_clear },
 	{ "list", 0, 0, BIT(OPT_CLAIMS), "", verb_list },
 	{ "show", 1, 1, 0, "DEVICE", verb_show },
+	{ "top", 0, 0, BIT(OPT_ONCE) | BIT(OPT_LINES), "", verb_top },
 	{ "plan", 1, 1, BIT(OPT_FORBID) | BIT(OPT_ONLY) | BIT(OPT_POLICY), "LIMIT", verb_plan },
 	{ "explain", 0, 1, 0, "[DEVICE]", verb_explain },
-	{ "verify", 0, 0, 0, "", verb_verify },
+	{ "verify", 0, 0, BIT(OPT_WITNESS), "", verb_verify },
 	{ "monitor", 0, 0, 0, "", verb_monitor },
 	{ "hold", 2, -1, CLAIM_OPTIONS, "LIMIT -- COMMAND [ARGUMENT...]", verb_hold },
 	{ "policy", 0, 1, 0, "[NAME]", verb_policy },
@@ -82,6 +89,7 @@ static void print_help(void)
 	     "  clear [COOKIE...]    end what \"set\" set; with --all every claim; or these claims\n"
 	     "  list                 the devices; with --claims the claims\n"
 	     "  show DEVICE          one device and its knobs\n"
+	     "  top                  who spends the joules: devices and cgroups\n"
 	     "  plan LIMIT           what would be done; changes nothing\n"
 	     "  explain [DEVICE]     why it is set so, and the last decisions\n"
 	     "  verify               read every setting back from the devices\n"
@@ -104,6 +112,9 @@ static void print_help(void)
 	     "  --policy=NAME        plan: with another policy\n"
 	     "  --all                clear: the claims of others too\n"
 	     "  --claims             list: claims, not devices\n"
+	     "  --witness            verify: ask nvme, hdparm and sg_requests as well\n"
+	     "  --once               top: one table, and end\n"
+	     "  --lines=N            top: no more rows\n"
 	     "  --json[=short|pretty]\n"
 	     "  --no-pager, --no-legend\n"
 	     "  --bus=BUS            system (default), session or an address; or $STORPOWER_BUS\n"
@@ -121,6 +132,14 @@ static int parse_json(Ctl *c, const char *format)
 	if (!c->json_pretty && !streq(format, "short"))
 		return complain(STATUS_USAGE, "--json=%s: short or pretty would be right", format);
 	return STATUS_OK;
+}
+
+static int parse_lines(Ctl *c, const char *text)
+{
+	if (parse_unsigned(text, UINT32_MAX, &c->lines) >= 0 && c->lines)
+		return STATUS_OK;
+	return complain(STATUS_USAGE, "--lines=%s: a number of rows, at least 1, would be right",
+			text);
 }
 
 static int parse_duration(const char *option, const char *text, uint64_t *ret_us)
@@ -162,6 +181,9 @@ static int take_option(Ctl *c, int option)
 	case OPT_JSON: return parse_json(c, optarg);
 	case OPT_ALL: c->all = true; break;
 	case OPT_CLAIMS: c->claims = true; break;
+	case OPT_ONCE: c->once = true; break;
+	case OPT_WITNESS: c->witness = true; break;
+	case OPT_LINES: return parse_lines(c, optarg);
 	case OPT_NO_PAGER: c->pager = false; break;
 	case OPT_NO_LEGEND: c->legend = false; break;
 	default: /* getopt has said what is wrong */ return STATUS_USAGE;

@@ -29,9 +29,10 @@ enum {
 typedef struct Ctl {
 	const char *address; /* "system", "session" or a bus address */
 	sd_bus *bus;
-	bool json, json_pretty, pager, legend, all, claims;
+	bool json, json_pretty, pager, legend, all, claims, once, witness;
 	const char *reason, *class, *device, *group, *policy, *forbid, *only;
 	uint64_t for_us, start_in_us; /* 0: not given */
+	unsigned long lines;          /* likewise */
 	bool bold;                    /* standard output is a terminal */
 	char **args;                  /* after the verb */
 	int n_args;
@@ -42,6 +43,7 @@ int verb_set(Ctl *c);
 int verb_clear(Ctl *c);
 int verb_list(Ctl *c);
 int verb_show(Ctl *c);
+int verb_top(Ctl *c);
 int verb_plan(Ctl *c);
 int verb_explain(Ctl *c);
 int verb_verify(Ctl *c);
@@ -73,6 +75,7 @@ int ctl_parse_budget(const char *text, double *ret_value, const char **ret_unit)
 
 /* output-json.c. Non-finite numbers become null. */
 json_object *json_from_message(sd_bus_message *m); /* the next value */
+json_object *json_from_double(double d);
 /* An array of arrays as an array of objects with these keys; takes the array. */
 json_object *json_with_keys(json_object *rows, const char *const *keys);
 void json_print(const Ctl *c, json_object *o);

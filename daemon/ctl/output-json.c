@@ -4,8 +4,8 @@
 
 #include "ctl/ctl.h"
 
-/* NaN and infinity are no JSON: null. Ten digits, not the seventeen of json-c. */
-static json_object *json_from_double(double d)
+/* Ten digits, not the seventeen of json-c. */
+json_object *json_from_double(double d)
 {
 	json_object *o;
 

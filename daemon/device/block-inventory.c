@@ -2,172 +2,110 @@
 #include "device/block.h"
 
 #include <errno.h>
-#include <libudev.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/text.h"
-#include "device/block-attr.h"
-#include "device/block-protect.h"
-
-/* A device named in the configuration, there or not. */
-typedef struct BlockSlot {
-	char *name, *profile, *group;
-	Device *device;
-	bool refused; /* said once; until it goes */
-} BlockSlot;
-
-typedef struct BlockInventory {
-	Inventory inventory; /* first */
-	char *sysfs_root;
-	const ProfileStore *profiles;
-	BlockSlot *slots;
-	size_t n_slots;
-	struct udev *udev;
-	struct udev_monitor *monitor; /* NULL below a fake root */
-} BlockInventory;
+#include "device/block-slot.h"
 
 static BlockInventory *block_inventory(Inventory *i)
 {
 	return (BlockInventory *)i;
 }
 
-/* The profile the configuration names says what the device is like, and so of which kind. */
-static int give_profile(BlockInventory *b, const BlockSlot *s, Device *d)
+static bool has_slot(const BlockInventory *b, const char *name)
 {
-	const Profile *p =
-		s->profile && b->profiles ? profile_store_get(b->profiles, s->profile) : NULL;
-
-	if (s->profile && !p)
-		log_warning("%s: no profile is named %s; going by its model \"%s\"", s->name,
-			    s->profile, d->model);
-	if (!p)
-		return device_match_profile(d, b->profiles, NULL);
-	d->profile = p;
-	d->kind = p->kind;
-	return 0;
+	for (size_t i = 0; i < b->n_slots; i++)
+		if (streq(b->slots[i].name, name))
+			return true;
+	return false;
 }
 
-static int give_group(const BlockSlot *s, Device *d)
+static int compare_slots(const void *a, const void *b)
 {
-	char *group = strdup(s->group ?: "");
-
-	if (!group)
-		return -ENOMEM;
-	free(d->group);
-	d->group = group;
-	return 0;
+	return strverscmp(((const BlockSlot *)a)->name, ((const BlockSlot *)b)->name);
 }
 
-/* Two loop devices over one file, or a cloned disk: the journal must tell them apart. */
-static int make_id_unique(BlockInventory *b, Device *d)
+/* A slot for everything in a class of sysfs that has none yet. */
+static int add_slots(BlockInventory *b, const char *class)
 {
-	for (size_t i = 0; i < b->n_slots; i++) {
-		char *id;
+	_cleanup_free_ char *path = text_printf("%s/%s", b->sysfs_root, class);
+	_cleanup_closedir_ DIR *dir = path ? opendir(path) : NULL;
+	struct dirent *e;
 
-		if (!b->slots[i].device || !streq(b->slots[i].device->id, d->id))
+	while (dir && (e = readdir(dir))) {
+		BlockSlot *s;
+
+		/* the namespaces are their controllers' */
+		if (*e->d_name == '.' || is_nvme_namespace(e->d_name) || has_slot(b, e->d_name))
 			continue;
-		log_warning("%s and %s are both %s; telling them apart by name", d->name,
-			    b->slots[i].name, d->id);
-		id = text_printf("%s:%s", d->id, d->name);
-		if (!id)
+		s = ARRAY_GROW(b->slots, b->n_slots);
+		if (!s)
 			return -ENOMEM;
-		free(d->id);
-		d->id = id;
-		break;
+		s->name = strdup(e->d_name);
+		if (!s->name) {
+			b->n_slots--;
+			return -ENOMEM;
+		}
 	}
 	return 0;
 }
 
-static int make_device(BlockInventory *b, const BlockSlot *s, Device **ret)
+static void drop_empty_slots(BlockInventory *b)
 {
-	_cleanup_(device_unrefp) Device *d = NULL;
-	int r = block_device_new(b->sysfs_root, s->name, &d);
+	size_t kept = 0;
 
-	if (r >= 0)
-		r = make_id_unique(b, d);
-	if (r >= 0)
-		r = give_group(s, d);
-	if (r >= 0)
-		r = give_profile(b, s, d);
-	if (r >= 0)
-		r = block_protected(b->sysfs_root, s->name, &d->protected_why);
-	if (r < 0)
-		return r;
-	*ret = TAKE_PTR(d);
-	return 0;
-}
-
-static int slot_add(BlockInventory *b, BlockSlot *s)
-{
-	const char *why = block_refused(b->sysfs_root, s->name);
-	int r;
-
-	if (why) {
-		if (!s->refused)
-			log_warning("%s: not managed, because %s", s->name, why);
-		s->refused = true;
-		return 0;
+	for (size_t i = 0; i < b->n_slots; i++) {
+		if (b->slots[i].identity)
+			b->slots[kept++] = b->slots[i];
+		else
+			block_slot_done(&b->slots[i]);
 	}
-	s->refused = false;
-	r = make_device(b, s, &s->device);
-	if (r < 0)
-		return log_error_errno(r, "%s: cannot be managed", s->name);
-	if (s->device->protected_why)
-		log_notice("%s: %s; it is watched and never touched", s->name,
-			   s->device->protected_why);
-	b->inventory.handler(s->device, DEVICE_ADDED, b->inventory.userdata);
-	return 0;
+	b->n_slots = kept;
 }
 
-static void slot_remove(BlockInventory *b, BlockSlot *s)
+static int each_slot(BlockInventory *b, int (*f)(BlockInventory *b, BlockSlot *s))
 {
-	_cleanup_(device_unrefp) Device *d = TAKE_PTR(s->device);
+	int first = topology_read(b->sysfs_root, &b->topology);
 
-	b->inventory.handler(d, DEVICE_REMOVED, b->inventory.userdata);
-}
+	for (size_t i = 0; first >= 0 && i < b->n_slots; i++) {
+		int r = f(b, &b->slots[i]);
 
-/* The id of a device that had to be told apart has its name at the end. */
-static bool is_same(const Device *d, const char *id)
-{
-	size_t n = strlen(id);
-
-	return strncmp(d->id, id, n) == 0 &&
-	       (!d->id[n] || (d->id[n] == ':' && streq(d->id + n + 1, d->name)));
-}
-
-static int slot_look(BlockInventory *b, BlockSlot *s)
-{
-	_cleanup_free_ char *id = block_device_id(b->sysfs_root, s->name);
-
-	if (s->device && (!id || !is_same(s->device, id)))
-		slot_remove(b, s);
-	if (!id)
-		s->refused = false;
-	return id && !s->device ? slot_add(b, s) : 0;
+		first = first ?: r;
+	}
+	b->topology = topology_free(b->topology);
+	return first;
 }
 
 static int look_at_all(BlockInventory *b)
 {
-	int first = 0;
+	int r = add_slots(b, "class/nvme");
 
-	for (size_t i = 0; i < b->n_slots; i++) {
-		int r = slot_look(b, &b->slots[i]);
-
-		first = first ?: r;
-	}
-	return first;
+	if (r >= 0)
+		r = add_slots(b, "block");
+	if (r < 0)
+		return r;
+	if (b->n_slots)
+		qsort(b->slots, b->n_slots, sizeof(*b->slots), compare_slots);
+	r = each_slot(b, block_slot_look);
+	drop_empty_slots(b);
+	return r;
 }
 
-static void explain_absence(BlockInventory *b, const BlockSlot *s)
+static int review_if_there(BlockInventory *b, BlockSlot *s)
+{
+	return s->device ? block_slot_review(b, s) : 0;
+}
+
+static void explain_absence(BlockInventory *b, const char *name)
 {
 	_cleanup_free_ char *partition =
-		text_printf("%s/class/block/%s/partition", b->sysfs_root, s->name);
+		text_printf("%s/class/block/%s/partition", b->sysfs_root, name);
 
 	if (partition && access(partition, F_OK) == 0)
-		log_warning("%s is a partition and not managed; name its disk", s->name);
+		log_warning("%s is a partition and not managed; name its disk", name);
 	else
-		log_notice("%s: not there yet; waiting for it", s->name);
+		log_notice("%s: not there yet; waiting for it", name);
 }
 
 static int block_start(Inventory *i)
@@ -175,53 +113,90 @@ static int block_start(Inventory *i)
 	BlockInventory *b = block_inventory(i);
 	int r = look_at_all(b);
 
+	for (size_t n = 0; n < b->options.n_configs; n++)
+		if (!b->found[n] && !b->configs[n].unmanaged)
+			explain_absence(b, b->configs[n].name);
 	for (size_t n = 0; n < b->n_slots; n++)
-		if (!b->slots[n].device && !b->slots[n].refused)
-			explain_absence(b, &b->slots[n]);
+		if (b->slots[n].device)
+			return r;
+	log_notice("There is no storage to manage here: %s; waiting for some to be plugged in. See "
+		   "storpower.conf(5) for how to name other block devices or simulate a node",
+		   b->options.discover ? "no NVMe controller, SATA or SAS disk"
+				       : "discover=no, and none of the devices named is there");
 	return r;
 }
 
-/* The monitor is only a doorbell: what is there is read from sysfs, so that lost events (ENOBUFS)
- * and events of one device that overtake each other do no harm. */
+static bool is_in(char *const *list, const char *name)
+{
+	for (; list && *list; list++)
+		if (streq(*list, name))
+			return true;
+	return false;
+}
+
+/* The first connection of a new controller is no reset: only of those known before. */
+static void mark_resets(BlockInventory *b, const BlockNews *news)
+{
+	for (size_t i = 0; i < b->n_slots; i++) {
+		BlockSlot *s = &b->slots[i];
+		bool lost = news->missed && is_nvme_controller(s->name);
+
+		s->reset = s->device && (news->resumed || lost || is_in(news->reset, s->name));
+	}
+}
+
+static void tell_resets(BlockInventory *b)
+{
+	for (size_t i = 0; i < b->n_slots; i++) {
+		BlockSlot *s = &b->slots[i];
+
+		if (s->reset && s->device)
+			block_tell(b, s->device, DEVICE_RESET);
+		s->reset = false;
+	}
+}
+
+/* The monitor is only a doorbell: what is there is read from sysfs, so that lost events and events
+ * of one device that overtake each other do no harm. */
 static int block_process(Inventory *i)
 {
 	BlockInventory *b = block_inventory(i);
-	bool rung = !b->monitor;
+	BlockNews news;
+	int r;
 
-	for (;;) {
-		struct udev_device *event;
-
-		errno = 0;
-		event = b->monitor ? udev_monitor_receive_device(b->monitor) : NULL;
-		rung = rung || event || errno == ENOBUFS;
-		if (!event && errno != ENOBUFS)
-			break;
-		udev_device_unref(event);
-	}
-	return rung ? look_at_all(b) : 0;
+	if (!b->monitor)
+		return look_at_all(b);
+	block_monitor_read(b->monitor, &news);
+	mark_resets(b, &news);
+	tell_resets(b); /* first: looking around takes its time, and these have lost their caps */
+	r = news.devices || news.resumed ? look_at_all(b) : each_slot(b, review_if_there);
+	strv_free(news.reset);
+	return r;
 }
 
 static int block_fd(Inventory *i)
 {
 	BlockInventory *b = block_inventory(i);
 
-	return b->monitor ? udev_monitor_get_fd(b->monitor) : -1;
+	return b->monitor ? block_monitor_fd(b->monitor) : -1;
 }
 
 static void block_inventory_free(Inventory *i)
 {
 	BlockInventory *b = block_inventory(i);
 
-	for (size_t n = 0; n < b->n_slots; n++) {
-		device_unref(b->slots[n].device);
-		free(b->slots[n].name);
-		free(b->slots[n].profile);
-		free(b->slots[n].group);
+	for (size_t n = 0; n < b->n_slots; n++)
+		block_slot_done(&b->slots[n]);
+	for (size_t n = 0; n < b->options.n_configs; n++) {
+		free(b->configs[n].name);
+		free(b->configs[n].profile);
+		free(b->configs[n].group);
 	}
+	free(b->configs);
+	free(b->found);
 	free(b->slots);
 	free(b->sysfs_root);
-	udev_monitor_unref(b->monitor);
-	udev_unref(b->udev);
+	block_monitor_close(b->monitor);
 	free(b);
 }
 
@@ -232,49 +207,40 @@ static const InventoryOps block_inventory_ops = {
 	.free = block_inventory_free,
 };
 
-/* After udev's rules, which may choose the scheduler that we are to find as the original; straight
- * from the kernel where no udev runs, as its events would then never come. */
-static int open_monitor(BlockInventory *b)
+static int copy_config(BlockConfig *to, const BlockConfig *c)
 {
-	const char *source = access("/run/udev/control", F_OK) == 0 ? "udev" : "kernel";
-
-	b->udev = udev_new();
-	if (!b->udev)
-		return -ENOMEM;
-	b->monitor = udev_monitor_new_from_netlink(b->udev, source);
-	if (!b->monitor)
-		return -errno;
-	udev_monitor_filter_add_match_subsystem_devtype(b->monitor, "block", "disk");
-	return udev_monitor_enable_receiving(b->monitor);
+	to->name = strdup(c->name);
+	to->profile = c->profile ? strdup(c->profile) : NULL;
+	to->group = c->group ? strdup(c->group) : NULL;
+	to->unmanaged = c->unmanaged;
+	to->wake_tested = c->wake_tested;
+	return to->name && !to->profile == !c->profile && !to->group == !c->group ? 0 : -ENOMEM;
 }
 
-static int copy_config(BlockSlot *s, const BlockConfig *c)
+static int copy_options(BlockInventory *b, const BlockOptions *o)
 {
-	s->name = strdup(c->name);
-	s->profile = c->profile ? strdup(c->profile) : NULL;
-	s->group = c->group ? strdup(c->group) : NULL;
-	return s->name && !s->profile == !c->profile && !s->group == !c->group ? 0 : -ENOMEM;
-}
+	int r = 0;
 
-static int copy_configs(BlockInventory *b, const BlockConfig *configs, size_t n)
-{
-	b->slots = calloc(n + 1, sizeof(*b->slots));
-	if (!b->slots)
+	b->options = *o;
+	b->options.n_configs = 0;
+	b->configs = calloc(o->n_configs + 1, sizeof(*b->configs));
+	b->found = calloc(o->n_configs + 1, sizeof(*b->found));
+	if (!b->configs || !b->found)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		if (!*configs[i].name || *configs[i].name == '.' || strchr(configs[i].name, '/')) {
-			log_error("[device %s]: not a kernel name such as sda or nvme0n1; ignoring",
-				  configs[i].name);
-			continue;
-		}
-		if (copy_config(&b->slots[b->n_slots++], &configs[i]) < 0)
-			return -ENOMEM;
+	for (size_t i = 0; i < o->n_configs && r >= 0; i++) {
+		const BlockConfig *c = &o->configs[i];
+
+		if (!*c->name || *c->name == '.' || strchr(c->name, '/'))
+			log_error("[device %s]: neither a kernel name such as sda or nvme0 nor an "
+				  "id; ignoring",
+				  c->name);
+		else
+			r = copy_config(&b->configs[b->options.n_configs++], c);
 	}
-	return 0;
+	return r;
 }
 
-int block_inventory_open(const char *sysfs_root, const BlockConfig *configs, size_t n_configs,
-			 const ProfileStore *profiles, Inventory **ret)
+int block_inventory_open(const char *sysfs_root, const BlockOptions *options, Inventory **ret)
 {
 	BlockInventory *b = calloc(1, sizeof(*b));
 	int r = -ENOMEM;
@@ -282,12 +248,11 @@ int block_inventory_open(const char *sysfs_root, const BlockConfig *configs, siz
 	if (!b)
 		return -ENOMEM;
 	b->inventory.ops = &block_inventory_ops;
-	b->profiles = profiles;
 	b->sysfs_root = strdup(sysfs_root);
 	if (b->sysfs_root)
-		r = copy_configs(b, configs, n_configs);
+		r = copy_options(b, options);
 	if (r >= 0 && streq(sysfs_root, "/sys")) {
-		r = open_monitor(b);
+		r = block_monitor_open(&b->monitor);
 		if (r < 0)
 			log_error_errno(r, "Cannot listen for devices that come and go");
 	}

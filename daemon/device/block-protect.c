@@ -1,22 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "device/block-protect.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 
-#include "base/log.h"
 #include "base/text.h"
 #include "device/block-attr.h"
-
-#define STACK_MAX 16 /* layers of device mapper, RAID, partitions */
-
-typedef struct Search {
-	const char *sysfs_root;
-	const char *disk;
-} Search;
 
 static const struct {
 	const char *mount_point, *why;
@@ -27,76 +15,11 @@ static const struct {
 	{ "/boot/efi", "holds the boot files" },
 	{ "/efi", "holds the boot files" },
 	{ "/var", "holds the system's state and journal" },
+	{ "/var/lib", "holds the system's state" },
+	{ "/var/lib/storpower", "holds storpower's own journal" },
 	{ "/var/log", "holds the system journal" },
 	{ "/var/log/journal", "holds the system journal" },
 };
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-static bool is_below(const Search *s, const char *folder, unsigned layer);
-
-static bool slaves_below(const Search *s, const char *folder, unsigned layer)
-{
-	_cleanup_free_ char *path = text_printf("%s/slaves", folder);
-	_cleanup_closedir_ DIR *dir = path ? opendir(path) : NULL;
-	struct dirent *e;
-
-	while (dir && (e = readdir(dir))) {
-		_cleanup_free_ char *slave = text_printf("%s/%s", path, e->d_name);
-
-		if (*e->d_name != '.' && slave && is_below(s, slave, layer + 1))
-			return true;
-	}
-	return false;
-}
-
-/* Is the disk searched for this device, the disk of this partition, or below either? */
-static bool is_below(const Search *s, const char *folder, unsigned layer)
-{
-	_cleanup_free_ char *real = realpath(folder, NULL), *partition = NULL;
-
-	if (!real || layer > STACK_MAX)
-		return false;
-	if (slaves_below(s, real, layer))
-		return true;
-	partition = text_printf("%s/partition", real);
-	if (partition && access(partition, F_OK) == 0)
-		*strrchr(real, '/') = '\0';
-	return streq(base_name(real), s->disk);
-}
-
-static bool number_below(const Search *s, unsigned major_number, unsigned minor_number)
-{
-	_cleanup_free_ char *folder =
-		text_printf("%s/dev/block/%u:%u", s->sysfs_root, major_number, minor_number);
-
-	return folder && is_below(s, folder, 0);
-}
-
-/* A device by its path: what btrfs, whose device numbers are made up, was mounted from. */
-static bool path_below(const Search *s, const char *path)
-{
-	_cleanup_free_ char *real = realpath(path, NULL), *folder = NULL;
-
-	folder = text_printf("%s/class/block/%s", s->sysfs_root, base_name(real ?: path));
-	return folder && is_below(s, folder, 0);
-}
-
-static FILE *open_proc(const char *sysfs_root, const char *file)
-{
-	_cleanup_free_ char *path =
-		text_printf("%s/proc/%s", streq(sysfs_root, "/sys") ? "" : sysfs_root, file);
-	FILE *f = path ? fopen(path, "re") : NULL;
-
-	if (!f && errno != ENOENT)
-		log_warning_errno(errno, "%s: cannot tell what it holds", path ?: file);
-	return f;
-}
 
 static const char *why_vital(const char *mount_point)
 {
@@ -106,67 +29,37 @@ static const char *why_vital(const char *mount_point)
 	return NULL;
 }
 
-/* proc(5): ID PARENT MAJ:MIN ROOT MOUNT-POINT OPTIONS [FIELDS] - TYPE SOURCE OPTIONS */
-static const char *why_mounted(const Search *s, const char *line)
+static const char *why_mounted(const Topology *t, const char *disk)
 {
-	char mount_point[PATH_MAX], source[PATH_MAX] = "";
-	unsigned major_number, minor_number;
-	const char *rest = strstr(line, " - "), *why;
+	for (size_t i = 0; i < t->n_mounts; i++) {
+		const char *why = why_vital(t->mounts[i].point);
 
-	if (sscanf(line, "%*u %*u %u:%u %*s %4095s", &major_number, &minor_number, mount_point) !=
-	    3)
-		return NULL;
-	why = why_vital(mount_point);
-	if (!why)
-		return NULL;
-	if (major_number)
-		return number_below(s, major_number, minor_number) ? why : NULL;
-	if (!rest || sscanf(rest, " - %*s %4095s", source) != 1 || *source != '/')
-		return NULL;
-	return path_below(s, source) ? why : NULL;
-}
-
-/* proc(5): FILENAME TYPE SIZE USED PRIORITY, below a heading */
-static const char *why_swap(const Search *s, const char *line)
-{
-	char path[PATH_MAX], type[32];
-	struct stat st;
-
-	if (sscanf(line, "%4095s %31s", path, type) != 2)
-		return NULL;
-	if (streq(type, "partition") && path_below(s, path))
-		return "holds swap space";
-	if (streq(type, "file") && stat(path, &st) == 0 &&
-	    number_below(s, major(st.st_dev), minor(st.st_dev)))
-		return "holds a swap file";
+		if (why && topology_below_mount(t, &t->mounts[i], disk))
+			return why;
+	}
 	return NULL;
 }
 
-static const char *search_file(const Search *s, const char *file,
-			       const char *(*why_of)(const Search *s, const char *line))
+static const char *why_swap(const Topology *t, const char *disk)
 {
-	_cleanup_fclose_ FILE *f = open_proc(s->sysfs_root, file);
-	_cleanup_free_ char *line = NULL;
-	const char *why = NULL;
-	size_t size = 0;
-
-	while (f && !why && getline(&line, &size, f) > 0)
-		why = why_of(s, line);
-	return why;
+	for (size_t i = 0; i < t->n_swaps; i++)
+		if (topology_below(t, t->swaps[i].devnum, disk))
+			return t->swaps[i].is_file ? "holds a swap file" : "holds swap space";
+	return NULL;
 }
 
 /* A path of a multipath device must be left alone: a smaller max_sectors_kb below request-based
  * device mapper gives IO errors. */
-static const char *why_multipath(const Search *s)
+static const char *why_multipath(const Topology *t, const char *disk)
 {
-	_cleanup_free_ char *path = text_printf("%s/block/%s/holders", s->sysfs_root, s->disk);
+	_cleanup_free_ char *path = text_printf("%s/block/%s/holders", t->sysfs_root, disk);
 	_cleanup_closedir_ DIR *dir = path ? opendir(path) : NULL;
 	struct dirent *e;
 
 	while (dir && (e = readdir(dir))) {
 		char uuid[256];
 
-		if (*e->d_name != '.' && strncmp(block_attribute(s->sysfs_root, e->d_name,
+		if (*e->d_name != '.' && strncmp(block_attribute(t->sysfs_root, e->d_name,
 								 "dm/uuid", uuid, sizeof(uuid)),
 						 "mpath-", strlen("mpath-")) == 0)
 			return "is a path of a multipath device, which is to be named instead";
@@ -174,20 +67,12 @@ static const char *why_multipath(const Search *s)
 	return NULL;
 }
 
-int block_protected(const char *sysfs_root, const char *name, char **ret_why)
+const char *block_protected(const Topology *t, const char *name)
 {
-	Search s = { .sysfs_root = sysfs_root, .disk = name };
-	const char *why = search_file(&s, "self/mountinfo", why_mounted);
-
-	if (!why)
-		why = search_file(&s, "swaps", why_swap);
-	if (!why)
-		why = why_multipath(&s);
-	*ret_why = why ? strdup(why) : NULL;
-	return why && !*ret_why ? -ENOMEM : 0;
+	return why_mounted(t, name) ?: why_swap(t, name) ?: why_multipath(t, name);
 }
 
-const char *block_refused(const char *sysfs_root, const char *name)
+const char *block_refused(const char *name)
 {
 	static const struct {
 		const char *prefix, *why;
@@ -196,7 +81,6 @@ const char *block_refused(const char *sysfs_root, const char *name)
 		{ "pmem", "it is memory" },         { "fd", "it is a floppy drive" },
 		{ "sr", "it is an optical drive" },
 	};
-	char ro[16];
 
 	for (size_t i = 0; i < ELEMENTSOF(kinds); i++) {
 		size_t n = strlen(kinds[i].prefix);
@@ -204,7 +88,53 @@ const char *block_refused(const char *sysfs_root, const char *name)
 		if (strncmp(name, kinds[i].prefix, n) == 0 && name[n] >= '0' && name[n] <= '9')
 			return kinds[i].why;
 	}
-	if (streq(block_attribute(sysfs_root, name, "ro", ro, sizeof(ro)), "1"))
-		return "it is read-only";
 	return NULL;
+}
+
+static bool is_one(const char *sysfs_root, const char *name, const char *attr)
+{
+	char text[16];
+
+	return streq(block_attribute(sysfs_root, name, attr, text, sizeof(text)), "1");
+}
+
+/* A disk whose watts are not this node's, by the way to it. */
+static const char *why_elsewhere(const char *sysfs_root, const char *name)
+{
+	static const struct {
+		const char *part, *why;
+	} ways[] = {
+		{ "/virtio", "it is virtual" },
+		{ "/vmbus", "it is virtual" },
+		{ "/session", "it is across a network (iSCSI)" },
+		{ "/rport-", "it is across a network (Fibre Channel)" },
+		{ "/usb", "it is on USB" },
+	};
+	_cleanup_free_ char *link = text_printf("%s/block/%s", sysfs_root, name);
+	_cleanup_free_ char *real = link ? realpath(link, NULL) : NULL;
+
+	for (size_t i = 0; real && i < ELEMENTSOF(ways); i++)
+		if (strstr(real, ways[i].part))
+			return ways[i].why;
+	return NULL;
+}
+
+/* SCSI peripheral device types (SPC-5): 00h and 0Eh disks, 14h zoned disks. */
+static bool is_scsi_disk(const char *sysfs_root, const char *name)
+{
+	char type[16];
+
+	block_attribute(sysfs_root, name, "device/type", type, sizeof(type));
+	return streq(type, "0") || streq(type, "14") || streq(type, "20");
+}
+
+const char *block_ignored(const char *sysfs_root, const char *name)
+{
+	if (!is_scsi_disk(sysfs_root, name))
+		return "it is no NVMe, SATA or SAS disk";
+	if (is_one(sysfs_root, name, "ro"))
+		return "it is read-only";
+	if (is_one(sysfs_root, name, "removable"))
+		return "its medium is removable";
+	return why_elsewhere(sysfs_root, name);
 }

@@ -48,6 +48,8 @@ Device *device_unref(Device *d)
 	free(d->node);
 	free(d->stack);
 	free(d->protected_why);
+	free(d->block_why_not);
+	free(d->cgroup_use);
 	free(d);
 	return NULL;
 }

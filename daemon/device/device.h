@@ -21,7 +21,11 @@ typedef struct DeviceCounters {
 	double latency_us;       /* sum over IOs; also the integral of depth over time */
 	double outstanding;      /* not cumulative: IOs in the device now */
 	double joules;           /* modelled, above idle; valid when has_joules */
-	bool has_pattern, has_joules;
+	/* of all the above, what came from the root cgroup, which io.cost does not see; valid when
+	 * has_uncontrolled */
+	uint64_t uncontrolled_ios, uncontrolled_bytes;
+	double uncontrolled_joules;
+	bool has_pattern, has_joules, has_uncontrolled;
 } DeviceCounters;
 
 /* What a device can be asked. An operation that a device does not have is NULL. All may block and
@@ -61,9 +65,11 @@ struct Device {
 	uint32_t power_states; /* bit n: selectable NVMe power state n */
 	unsigned conditions;   /* bit c: Condition c supported */
 	char *node;            /* what a program opens: "/dev/nvme0"; "" for none */
-	char *stack;           /* what lies on it, in words: "md0, vg0-data, /srv"; "" nothing */
-	Mix mix;               /* the workload lately; the manager's, for knobs' want() alone */
-	char *protected_why;   /* NULL, or why it is never touched: "holds the root file system" */
+	char *stack; /* what lies on it, in words: "sda1: md0, vg0-data, /srv"; "" nothing */
+	Mix mix;     /* the workload lately; the manager's, for knobs' want() alone */
+	char *protected_why; /* NULL, or why it is never touched: "holds the root file system" */
+	struct CgroupUse *cgroup_use; /* what knob/io-max.c saw of the cgroups; malloc'd */
+	char *block_why_not;          /* NULL, or why nothing of the block layer can be set */
 	const Profile *profile;
 	Profile *own_profile; /* owned, when none of the store matches */
 	const DeviceOps *ops;

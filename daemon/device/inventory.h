@@ -8,7 +8,9 @@
 typedef enum DeviceEvent {
 	DEVICE_ADDED,
 	DEVICE_REMOVED,
-	DEVICE_RESET, /* still there, but its settings are the power-on ones again */
+	DEVICE_RESET,   /* still there, but its settings are the power-on ones again */
+	DEVICE_CHANGED, /* it became protected or no longer is (protected_why), or has more to
+			 * offer: all is given back, then its knobs are asked anew */
 } DeviceEvent;
 
 /* Called from inventory_start() and inventory_process(). */

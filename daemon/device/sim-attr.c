@@ -140,6 +140,13 @@ static int parse_link(const SimRegisters *r, DeviceKind kind, const char *value,
 	return parse_word(value, sim_link_names, _SIM_LINK_MAX, ret);
 }
 
+static int print_supported(const SimRegisters *r, DeviceKind kind, char *buf, size_t size)
+{
+	(void)r;
+	(void)kind;
+	return fits(snprintf(buf, size, "1"), size);
+}
+
 static int print_max_hw_sectors(const SimRegisters *r, DeviceKind kind, char *buf, size_t size)
 {
 	(void)r;
@@ -174,7 +181,8 @@ static const Attr attrs[] = {
 	{ "queue/scheduler", ALL_KINDS, SIM_SCHEDULER, print_scheduler, parse_scheduler },
 	{ STRICT_GUARANTEES, ALL_KINDS, SIM_STRICT_GUARANTEES, NULL, parse_strict },
 	{ "device/queue_depth", DISK_KINDS, SIM_QUEUE_DEPTH, NULL, parse_queue_depth },
-	{ "device/link_power_management_policy", DISK_KINDS, SIM_LINK, print_link, parse_link },
+	{ "host/link_power_management_policy", DISK_KINDS, SIM_LINK, print_link, parse_link },
+	{ "host/link_power_management_supported", DISK_KINDS, 0, print_supported, NULL },
 	{ "queue/max_hw_sectors_kb", ALL_KINDS, 0, print_max_hw_sectors, NULL },
 	{ "queue/rotational", ALL_KINDS, 0, print_rotational, NULL },
 	{ "size", ALL_KINDS, 0, print_size, NULL },

@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "knob/attribute.h"
+#include "knob/cgroup-io.h"
 #include "knob/registry.h"
 #include "model/predict.h"
 
@@ -25,8 +26,20 @@
  */
 #define QOS_AUTO_OFF "enable=0 ctrl=auto"
 #define MODEL_AUTO   "ctrl=auto"
-/* A vrate pinned at 100 %; the latency targets are off but must be given. */
-#define QOS_PACED "enable=1 ctrl=user rpct=0.00 rlat=1000 wpct=0.00 wlat=1000 min=100.00 max=100.00"
+/* A vrate pinned at 100 %. The latency targets are off (0 %), but twice the larger one is the
+ * controller's period: 20 ms.
+ *
+ * When a cgroup lets more than half a period pass unused, ioc_timer_fn() takes that away and makes
+ * up for it by a faster vrate, up to the double, meant to last one period (ioc_refresh_vrate()).
+ * But the period ends with a timer wheel's tick: with 2 ms (a latency of 1000) at 250 Hz it lasts 4
+ * to 8 ms, and each loss is made up for two to four times. A busy cgroup with pauses of a few ms so
+ * got 7 to 36 % too much. 20 ms are whole ticks at 100, 250, 300 and 1000 Hz.
+ *
+ * What can be spent ahead of the watts: half a period by a cgroup that begins, and one period made
+ * up for; 30 ms of the budget at worst, 0.6 % of it over 5 s. A longer period holds no better and
+ * bursts more. */
+#define QOS_PACED                                                                                  \
+	"enable=1 ctrl=user rpct=0.00 rlat=10000 wpct=0.00 wlat=10000 min=100.00 max=100.00"
 
 typedef struct CostLines {
 	KnobValue qos, model;
@@ -132,15 +145,16 @@ static int io_cost_probe(Device *d, Offer *offer, char **ret_why_not)
 	KnobValue v;
 	int r;
 
-	if (!d->ops->cgroup_read || !d->ops->cgroup_write)
-		return not_offered(ret_why_not, "no cgroup file of the device is reachable");
+	r = cgroup_io_check(d, ret_why_not);
+	if (r < 0)
+		return r;
 	if (!attribute_is_multiqueue_block(d))
 		return not_offered(ret_why_not, "the device has no request queue of its own");
 	r = io_cost_read(d, &v);
 	if (r < 0)
 		return not_offered(ret_why_not,
 				   "the root cgroup offers no io.cost: %s (needs "
-				   "cgroup v2 and CONFIG_BLK_CGROUP_IOCOST)",
+				   "CONFIG_BLK_CGROUP_IOCOST)",
 				   strerror(-r));
 	if (!d->profile || dearest_io_j(d->profile) <= 0)
 		return not_offered(ret_why_not, "its profile does not say what an IO costs");
@@ -235,8 +249,7 @@ static bool io_cost_fulfils(const Device *d, const KnobValue *wanted, const Knob
 const Knob knob_io_cost = {
 	.name = "io-cost",
 	.mechanism = MECHANISM_PACING,
-	/* It spends a period's budget (up to a second) at will, lets a few percent too much through
-	 * when first enabled, and IO of the root cgroup passes by. */
+	/* 30 ms of the budget may be spent at once, and IO of the root cgroup passes by. */
 	.exactness = MEAN,
 	.freezes = true,
 	.probe = io_cost_probe,

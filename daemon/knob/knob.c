@@ -12,11 +12,19 @@
 /* Order of one device's knobs, applying and restoring: io.cost switches writeback throttling on and
  * off, which bfq also does; a scheduler switch resets nr_requests; the slow ones come last. */
 const Knob *const knob_registry[] = {
-	&knob_nvme_power_state, &knob_nvme_power_limit,
-	&knob_io_cost,          &knob_bfq_strict,
-	&knob_queue_depth,      &knob_nr_requests,
-	&knob_max_sectors,      &knob_link_power,
-	&knob_condition,        NULL,
+	&knob_nvme_power_state,
+	&knob_nvme_power_limit,
+	&knob_nvme_ocp_state,
+	&knob_io_cost,
+	&knob_io_max,
+	&knob_bfq_strict,
+	&knob_queue_depth,
+	&knob_nr_requests,
+	&knob_async_depth,
+	&knob_max_sectors,
+	&knob_link_power,
+	&knob_condition,
+	NULL,
 };
 
 size_t knob_count(void)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* SATA link power management, shallow to deep as in drivers/ata/libata-sata.c. Deepest used is
- * med_power_with_dipm: min_power has lost data on some drives. */
+ * med_power_with_dipm: min_power has lost data on some drives. The policy is the port's, which is a
+ * SCSI host of its own. */
 
 #include <errno.h>
 
@@ -9,7 +10,8 @@
 #include "knob/attribute.h"
 #include "knob/registry.h"
 
-#define ATTR "device/link_power_management_policy"
+#define ATTR      "host/link_power_management_policy"
+#define SUPPORTED "host/link_power_management_supported" /* newer kernels only */
 
 static const char *const policies[] = {
 	"max_performance",        "medium_power", "med_power_with_dipm",
@@ -30,6 +32,19 @@ static int link_power_read(Device *d, KnobValue *ret)
 	return attribute_read(d, ATTR, ret->text, sizeof(ret->text));
 }
 
+/* Behind a port multiplier several disks share the port and so the policy. Its links are counted at
+ * the ATA port, whose number is the host's unique_id (ata_scsi_add_hosts()). */
+static bool link_is_shared(Device *d)
+{
+	unsigned port, links;
+	char attr[64];
+
+	if (attribute_read_unsigned(d, "host/unique_id", &port) < 0)
+		return false;
+	snprintf(attr, sizeof(attr), "host/device/../ata_port/ata%u/nr_pmp_links", port);
+	return attribute_read_unsigned(d, attr, &links) >= 0 && links > 0;
+}
+
 static int link_power_probe(Device *d, Offer *offer, char **ret_why_not)
 {
 	KnobValue found;
@@ -38,9 +53,11 @@ static int link_power_probe(Device *d, Offer *offer, char **ret_why_not)
 
 	if (r < 0)
 		return not_offered(ret_why_not, "the device has no SATA link to manage");
-	if (attribute_read_unsigned(d, "device/link_power_management_supported", &supported) >= 0 &&
-	    !supported)
+	if (attribute_read_unsigned(d, SUPPORTED, &supported) >= 0 && !supported)
 		return not_offered(ret_why_not, "the SATA port does not manage link power");
+	if (link_is_shared(d))
+		return not_offered(ret_why_not,
+				   "behind a port multiplier it shares its link with other disks");
 	policy = policy_from_name(found.text);
 	/* the kernel shows keep_firmware_settings but does not take it back */
 	if (policy < 0)

@@ -4,9 +4,8 @@
  * state in bits 4:0 and the workload hint in bits 7:5, which is kept as found. */
 
 #include <errno.h>
-#include <string.h>
 
-#include "knob/attribute.h"
+#include "knob/nvme-feature.h"
 #include "knob/registry.h"
 
 #define FEATURE    0x02
@@ -57,24 +56,19 @@ static int parse(const KnobValue *v, uint32_t *ret)
 static int power_state_read(Device *d, KnobValue *ret)
 {
 	uint32_t cdw11;
-	int r = d->ops->feature_get ? d->ops->feature_get(d, FEATURE, &cdw11) : -EOPNOTSUPP;
+	int r = nvme_feature_read(d, FEATURE, &cdw11);
 
 	return r < 0 ? r : print(cdw11, ret);
 }
 
 static int power_state_probe(Device *d, Offer *offer, char **ret_why_not)
 {
-	KnobValue v;
-	int r;
+	int r = nvme_feature_probe(d, FEATURE, "power management", ret_why_not);
 
-	if (!d->ops->feature_get || !d->ops->feature_set)
-		return not_offered(ret_why_not, "no NVMe commands reach this device");
+	if (r < 0)
+		return r;
 	if (!(d->power_states & (d->power_states - 1)))
 		return not_offered(ret_why_not, "the drive has one power state only");
-	r = power_state_read(d, &v);
-	if (r < 0)
-		return not_offered(ret_why_not, "the drive refuses to tell its power state: %s",
-				   strerror(-r));
 	offer->mechanisms |= MECHANISM_POWER_STATE;
 	offer->power_states = d->power_states;
 	return 0;
@@ -102,10 +96,7 @@ static int power_state_write(Device *d, const KnobValue *value)
 	uint32_t cdw11;
 	int r = parse(value, &cdw11);
 
-	if (r < 0)
-		return r;
-	return d->ops->feature_set ? d->ops->feature_set(d, FEATURE, operational(d, cdw11))
-				   : -EOPNOTSUPP;
+	return r < 0 ? r : nvme_feature_write(d, FEATURE, operational(d, cdw11));
 }
 
 static bool power_state_fulfils(const Device *d, const KnobValue *wanted, const KnobValue *found)

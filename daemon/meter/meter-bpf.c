@@ -5,20 +5,14 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 #include <sys/utsname.h>
 
 #include "base/log.h"
 #include "base/text.h"
 #include "meter.skel.h"
+#include "meter/meter-bpf-internal.h"
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
-
-struct MeterBpf {
-	struct meter_bpf *skeleton;
-	int counters, next; /* maps */
-	int n_cpus;
-};
 
 /* libbpf speaks of every failure, the verifier over many lines; the last ones name the cause. What
  * it means is said by meter_bpf_refusal(). */
@@ -61,6 +55,16 @@ char *meter_bpf_refusal(int r)
 			   kernel.release, strerror(-r));
 }
 
+static int on_overrun(void *userdata, void *data, size_t size)
+{
+	const struct meter_overrun *o = data;
+	MeterBpf *m = userdata;
+
+	if (size >= sizeof(*o))
+		m->handler(o, m->userdata);
+	return 0;
+}
+
 static int load_and_attach(MeterBpf *m)
 {
 	int r;
@@ -74,8 +78,13 @@ static int load_and_attach(MeterBpf *m)
 	r = meter_bpf__load(m->skeleton);
 	if (r < 0)
 		return r;
-	m->counters = bpf_map__fd(m->skeleton->maps.counters);
-	m->next = bpf_map__fd(m->skeleton->maps.single_queue_next);
+	m->devices = bpf_map__fd(m->skeleton->maps.devices);
+	m->shared = bpf_map__fd(m->skeleton->maps.shared);
+	m->cgroups = bpf_map__fd(m->skeleton->maps.cgroups);
+	m->overruns =
+		ring_buffer__new(bpf_map__fd(m->skeleton->maps.overruns), on_overrun, m, NULL);
+	if (!m->overruns)
+		return -errno;
 	return meter_bpf__attach(m->skeleton);
 }
 
@@ -101,72 +110,20 @@ MeterBpf *meter_bpf_close(MeterBpf *m)
 {
 	if (!m)
 		return NULL;
+	ring_buffer__free(m->overruns);
 	meter_bpf__destroy(m->skeleton);
 	free(m);
 	return NULL;
 }
 
-static __u32 key_of(dev_t devnum)
+int meter_bpf_fd(const MeterBpf *m)
 {
-	return METER_DEV(major(devnum), minor(devnum));
+	return ring_buffer__epoll_fd(m->overruns);
 }
 
-/* Only a disk with request queues of its own has this folder (block/blk-mq-sysfs.c). */
-static bool has_requests(dev_t devnum)
+int meter_bpf_process(MeterBpf *m, MeterBpfOverrun handler, void *userdata)
 {
-	char path[64];
-
-	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/mq", major(devnum), minor(devnum));
-	return access(path, F_OK) == 0;
-}
-
-void meter_bpf_remove(MeterBpf *m, dev_t devnum)
-{
-	__u32 key = key_of(devnum);
-
-	bpf_map_delete_elem(m->counters, &key);
-	bpf_map_delete_elem(m->next, &key);
-}
-
-int meter_bpf_add(MeterBpf *m, dev_t devnum)
-{
-	_cleanup_free_ struct meter_counters *zero = calloc(m->n_cpus, sizeof(*zero));
-	struct meter_next start = { 0 };
-	__u32 key = key_of(devnum);
-	int r;
-
-	if (!zero)
-		return -ENOMEM;
-	if (!has_requests(devnum))
-		return -EOPNOTSUPP;
-	r = bpf_map_update_elem(m->next, &key, &start, BPF_ANY);
-	if (r == 0)
-		r = bpf_map_update_elem(m->counters, &key, zero, BPF_ANY);
-	if (r < 0)
-		meter_bpf_remove(m, devnum);
-	return r;
-}
-
-int meter_bpf_read(const MeterBpf *m, dev_t devnum, struct meter_counters *ret)
-{
-	_cleanup_free_ struct meter_counters *per_cpu = calloc(m->n_cpus, sizeof(*per_cpu));
-	struct meter_counters sum = { 0 };
-	__u32 key = key_of(devnum);
-	int r;
-
-	if (!per_cpu)
-		return -ENOMEM;
-	r = bpf_map_lookup_elem(m->counters, &key, per_cpu);
-	if (r < 0)
-		return r;
-	for (int cpu = 0; cpu < m->n_cpus; cpu++) {
-		for (int i = 0; i < 4; i++) {
-			sum.ios[i / 2][i % 2] += per_cpu[cpu].ios[i / 2][i % 2];
-			sum.bytes[i / 2][i % 2] += per_cpu[cpu].bytes[i / 2][i % 2];
-		}
-		sum.timed_ios += per_cpu[cpu].timed_ios;
-		sum.latency_ns += per_cpu[cpu].latency_ns;
-	}
-	*ret = sum;
-	return 0;
+	m->handler = handler;
+	m->userdata = userdata;
+	return ring_buffer__consume(m->overruns);
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Private to the meter: the eBPF completion meter, all of libbpf behind one file. */
+/* Private to the meter: the eBPF completion meter, all of libbpf behind two files: meter-bpf.c
+ * loads and listens, meter-maps.c counts. */
 
 #include <linux/types.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/cleanup.h"
@@ -20,9 +23,28 @@ DEFINE_CLEANUP(MeterBpf *, meter_bpf_close);
 /* What the kernel's refusal to load or attach means; r is a negative errno. */
 char *meter_bpf_refusal(int r);
 
+typedef void (*MeterBpfOverrun)(const struct meter_overrun *o, void *userdata);
+int meter_bpf_fd(const MeterBpf *m);
+/* Calls the handler for each overrun that waits. How many, or -errno. */
+int meter_bpf_process(MeterBpf *m, MeterBpfOverrun handler, void *userdata);
+
 /* Counts a whole disk from zero. -EOPNOTSUPP: its IO does not pass as requests of its own (dm, md,
  * the head of an NVMe multipath device, a partition). */
-int meter_bpf_add(MeterBpf *m, dev_t devnum);
+int meter_bpf_add(MeterBpf *m, dev_t devnum, const struct meter_terms *terms);
 void meter_bpf_remove(MeterBpf *m, dev_t devnum);
+/* New terms; the present window is forgotten. */
+int meter_bpf_set_terms(MeterBpf *m, dev_t devnum, const struct meter_terms *terms);
 /* The sum over all CPUs; `next` has no meaning in it. */
-int meter_bpf_read(const MeterBpf *m, dev_t devnum, struct meter_counters *ret);
+int meter_bpf_read(const MeterBpf *m, dev_t devnum, struct meter_device *ret);
+dev_t meter_bpf_devnum(__u32 dev);
+
+/* Every pair of a device and a cgroup that has done IO on it, METER_CGROUP_OTHERS among them: ret
+ * is malloc'd. */
+int meter_bpf_list_cgroups(const MeterBpf *m, struct meter_cgroup_key **ret, size_t *ret_n);
+struct meter_cgroup_key meter_bpf_cgroup_key(dev_t devnum, uint64_t cgroup);
+/* -ENOENT: it has done no IO. */
+int meter_bpf_read_cgroup(const MeterBpf *m, const struct meter_cgroup_key *key,
+			  struct meter_counters *ret);
+/* Reads and forgets it: it is for the caller to remember what it did. */
+int meter_bpf_take_cgroup(MeterBpf *m, const struct meter_cgroup_key *key,
+			  struct meter_counters *ret);

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Private to the meter: what the kernel's counters say in the words of the house. */
+/* Private to the meter: the kernel's counters and terms, and the words of the house. */
 
 #include <linux/types.h>
 
 #include "device/device.h"
 #include "meter-counters.h"
 
-/* NULL energies: none are known. Leaves time_us alone. The latency is NAN when the kernel has noted
- * no time of any IO (queue/iostats 0). */
-void meter_figures(const struct meter_counters *c, const Energy (*energy)[_PATTERN_MAX],
-		   DeviceCounters *ret);
+/* Leaves time_us and what is uncontrolled alone. The latency is NAN when the kernel has noted no
+ * time of any IO (queue/iostats 0). */
+void meter_figures(const struct meter_counters *c, bool has_joules, DeviceCounters *ret);
+
+/* False: some energy is not known, and all are taken for nothing. */
+bool meter_energies(const Profile *p, struct meter_terms *ret);
+/* The limit of a window in the kernel's units. */
+__u64 meter_window_joules(double joules_per_s, uint64_t window_us);

@@ -16,7 +16,19 @@ static bool restarted(const DeviceCounters *before, const DeviceCounters *after)
 			return true;
 	return after->time_us < before->time_us || after->sequential_ios < before->sequential_ios ||
 	       after->latency_us < before->latency_us || after->joules < before->joules ||
-	       after->has_pattern != before->has_pattern || after->has_joules != before->has_joules;
+	       after->uncontrolled_bytes < before->uncontrolled_bytes ||
+	       after->has_pattern != before->has_pattern ||
+	       after->has_joules != before->has_joules ||
+	       after->has_uncontrolled != before->has_uncontrolled;
+}
+
+/* The root cgroup is read after the device, which may have gone on meanwhile. */
+static double uncontrolled_share(const DeviceCounters *before, const DeviceCounters *after,
+				 double bytes)
+{
+	uint64_t uncontrolled = after->uncontrolled_bytes - before->uncontrolled_bytes;
+
+	return bytes > 0 ? MIN((double)uncontrolled / bytes, 1.0) : NAN;
 }
 
 static double ratio(double part, double whole)
@@ -51,5 +63,9 @@ int meter_rates(const DeviceCounters *before, const DeviceCounters *after, Meter
 	ret->latency_us = ratio(latency_us, all);
 	ret->joules_per_s =
 		after->has_joules ? (after->joules - before->joules) / ret->seconds : NAN;
+	ret->uncontrolled_share =
+		after->has_uncontrolled
+			? uncontrolled_share(before, after, bytes[READ_IO] + bytes[WRITE_IO])
+			: NAN;
 	return 0;
 }

@@ -2,25 +2,12 @@
 #include "meter/meter.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/text.h"
-#include "meter/meter-bpf.h"
 #include "meter/meter-figures.h"
-
-typedef struct Watched {
-	dev_t devnum;
-	bool has_energy;
-	Energy energy[_DIRECTION_MAX][_PATTERN_MAX];
-} Watched;
-
-struct Meter {
-	MeterBpf *bpf; /* NULL: all by their own counters */
-	Watched *watched;
-	size_t n_watched;
-};
+#include "meter/meter-internal.h"
 
 int meter_open(bool bpf, Meter **ret, char **ret_why_not)
 {
@@ -45,46 +32,44 @@ Meter *meter_close(Meter *m)
 	if (!m)
 		return NULL;
 	meter_bpf_close(m->bpf);
+	cgroup_names_free(m->names);
 	free(m->watched);
 	free(m);
 	return NULL;
 }
 
-static Watched *find(const Meter *m, const Device *d)
+Watched *meter_find(const Meter *m, dev_t devnum)
 {
 	for (size_t i = 0; i < m->n_watched; i++)
-		if (m->watched[i].devnum == d->devnum)
+		if (m->watched[i].devnum == devnum)
 			return &m->watched[i];
 	return NULL;
 }
 
-static void take_energies(Watched *w, const Profile *p)
+static void forget(Meter *m, Watched *w)
 {
-	w->has_energy = p != NULL;
-	if (!p)
+	if (!w)
 		return;
-	memcpy(w->energy, p->energy, sizeof(w->energy));
-	for (int i = 0; i < _DIRECTION_MAX * _PATTERN_MAX; i++) {
-		const Energy *e = &w->energy[i / _PATTERN_MAX][i % _PATTERN_MAX];
-
-		w->has_energy &= isfinite(e->io_j) && isfinite(e->page_j);
-	}
+	meter_bpf_remove(m->bpf, w->devnum);
+	*w = m->watched[--m->n_watched];
 }
 
 static int watch(Meter *m, const Device *d)
 {
-	Watched *w = find(m, d);
-	int r = meter_bpf_add(m->bpf, d->devnum);
+	Watched *w, new = { .devnum = d->devnum };
+	int r;
 
+	forget(m, meter_find(m, d->devnum));
+	new.has_energy = meter_energies(d->profile, &new.terms);
+	r = meter_bpf_add(m->bpf, d->devnum, &new.terms);
 	if (r < 0)
 		return r;
-	w = w ?: ARRAY_GROW(m->watched, m->n_watched);
+	w = ARRAY_GROW(m->watched, m->n_watched);
 	if (!w) {
 		meter_bpf_remove(m->bpf, d->devnum);
 		return -ENOMEM;
 	}
-	w->devnum = d->devnum;
-	take_energies(w, d->profile);
+	*w = new;
 	return 0;
 }
 
@@ -109,30 +94,42 @@ int meter_add(Meter *m, const Device *d)
 
 void meter_remove(Meter *m, const Device *d)
 {
-	Watched *w = find(m, d);
+	forget(m, meter_find(m, d->devnum));
+}
 
-	if (!w)
-		return;
-	meter_bpf_remove(m->bpf, d->devnum);
-	*w = m->watched[--m->n_watched];
+static int read_uncontrolled(const Meter *m, const Watched *w, DeviceCounters *ret)
+{
+	struct meter_cgroup_key root = meter_bpf_cgroup_key(w->devnum, METER_CGROUP_ROOT);
+	struct meter_counters c = { 0 };
+	DeviceCounters figures = { 0 };
+	int r = meter_bpf_read_cgroup(m->bpf, &root, &c);
+
+	if (r < 0 && r != -ENOENT)
+		return r;
+	meter_figures(&c, w->has_energy, &figures);
+	ret->uncontrolled_ios = figures.ios[READ_IO] + figures.ios[WRITE_IO];
+	ret->uncontrolled_bytes = figures.bytes[READ_IO] + figures.bytes[WRITE_IO];
+	ret->uncontrolled_joules = figures.joules;
+	ret->has_uncontrolled = true;
+	return 0;
 }
 
 static int read_bpf(const Meter *m, const Watched *w, DeviceCounters *ret)
 {
 	uint64_t now = clock_now_us(&clock_boottime);
-	struct meter_counters c;
-	int r = meter_bpf_read(m->bpf, w->devnum, &c);
+	struct meter_device d;
+	int r = meter_bpf_read(m->bpf, w->devnum, &d);
 
 	if (r < 0)
 		return r;
-	ret->time_us = now;
-	meter_figures(&c, w->has_energy ? w->energy : NULL, ret);
-	return 0;
+	*ret = (DeviceCounters){ .time_us = now };
+	meter_figures(&d.counters, w->has_energy, ret);
+	return read_uncontrolled(m, w, ret);
 }
 
 int meter_read(Meter *m, Device *d, DeviceCounters *ret)
 {
-	const Watched *w = find(m, d);
+	const Watched *w = meter_find(m, d->devnum);
 
 	if (w)
 		return read_bpf(m, w, ret);
@@ -141,5 +138,18 @@ int meter_read(Meter *m, Device *d, DeviceCounters *ret)
 
 const char *meter_source(const Meter *m, const Device *d)
 {
-	return find(m, d) ? "ebpf" : "device counters";
+	return meter_find(m, d->devnum) ? "ebpf" : "device counters";
+}
+
+int meter_histograms(Meter *m, const Device *d, MeterHistograms *ret)
+{
+	const Watched *w = meter_find(m, d->devnum);
+	struct meter_device read;
+	int r = w ? meter_bpf_read(m->bpf, w->devnum, &read) : -EOPNOTSUPP;
+
+	if (r < 0)
+		return r;
+	memcpy(ret->sizes, read.sizes, sizeof(ret->sizes));
+	memcpy(ret->latencies, read.latencies, sizeof(ret->latencies));
+	return 0;
 }

@@ -15,13 +15,55 @@ int meter_open(bool bpf, Meter **ret, char **ret_why_not);
 Meter *meter_close(Meter *m); /* returns NULL */
 DEFINE_CLEANUP(Meter *, meter_close);
 
-/* Starts counting a device, with the energies of its profile. A device without a block device of
- * its own (devnum 0) is read through its own counters. */
+/* Starts counting a device from zero, with the energies of its profile and without a cap. A device
+ * without a block device of its own (devnum 0) is read through its own counters. */
 int meter_add(Meter *m, const Device *d);
 void meter_remove(Meter *m, const Device *d);
 int meter_read(Meter *m, Device *d, DeviceCounters *ret);
 /* "ebpf", "device counters": where this device's figures come from. */
 const char *meter_source(const Meter *m, const Device *d);
+
+/* Overruns: the kernel tells when a device spends more joules (above idle, by its profile's
+ * energies) in a window than it may. Nothing is polled; a device tells once a window at most. */
+
+#define METER_WINDOW_US (100 * USEC_PER_MSEC)
+
+/* INFINITY: any. -EOPNOTSUPP: eBPF does not count this device, or no energies of it are known. */
+int meter_set_cap(Meter *m, const Device *d, double joules_per_s);
+int meter_set_cap_window(Meter *m, const Device *d, double joules_per_s, uint64_t window_us);
+/* Readable when an overrun waits. -EOPNOTSUPP without eBPF. Lives as long as the meter. */
+int meter_fd(const Meter *m);
+/* So many joules were spent within `seconds` at most. */
+typedef void (*MeterOverrun)(dev_t devnum, double joules, double seconds, void *userdata);
+/* Calls the handler for each overrun that waits; never blocks. How many, or -errno. */
+int meter_process(Meter *m, MeterOverrun handler, void *userdata);
+
+/* Sizes and latencies of the IOs by powers of two. */
+#define METER_SIZES     16 /* below 1 KiB, 1 to 2 KiB, ..., from 16 MiB */
+#define METER_LATENCIES 24 /* below 2 us, 2 to 4 us, ..., from 8.6 s */
+
+typedef struct MeterHistograms {
+	uint64_t sizes[_DIRECTION_MAX][METER_SIZES];
+	uint64_t latencies[_DIRECTION_MAX][METER_LATENCIES]; /* of IOs whose time is known */
+} MeterHistograms;
+
+/* -EOPNOTSUPP: eBPF does not count this device. */
+int meter_histograms(Meter *m, const Device *d, MeterHistograms *ret);
+double meter_size_kib(unsigned bucket);   /* where the bucket begins */
+double meter_latency_us(unsigned bucket); /* likewise */
+
+/* One cgroup's part in the IO of one device. */
+typedef struct MeterCgroup {
+	dev_t devnum;
+	uint64_t id;
+	const char *name; /* "system.slice/db.service"; "/": root; "(others)", "(unknown)" */
+	bool gone;        /* the cgroup is there no more; its name may be known yet */
+	DeviceCounters counters;
+} MeterCgroup;
+
+/* Every cgroup that has done IO on a device that eBPF counts; their sum is the device's own. ret is
+ * malloc'd; the names live as long as the meter. -EOPNOTSUPP without eBPF. */
+int meter_cgroups(Meter *m, MeterCgroup **ret, size_t *ret_n);
 
 /* Rates between two readings. */
 typedef struct MeterRates {
@@ -32,6 +74,7 @@ typedef struct MeterRates {
 	double depth;                    /* time-weighted mean */
 	double latency_us;               /* mean; NAN when none */
 	double joules_per_s;             /* NAN when the source has none */
+	double uncontrolled_share;       /* of the bytes: the root cgroup's; NAN when not known */
 } MeterRates;
 
 /* -EAGAIN when no time has passed, -ESTALE when a counter ran backwards (device came back). */

@@ -117,7 +117,8 @@ static void try_shapes(Search *s, int power_state)
 		Ladder depths = {};
 
 		fill_depths(s, s->chunks.value[j], &depths);
-		for (unsigned i = 0; i < depths.n; i++)
+		/* the parts of a split IO are outstanding together: never without a cap on depth */
+		for (unsigned i = s->chunks.value[j] != 0; i < depths.n; i++)
 			try_setting(s, &(Setting){ .power_state = power_state,
 						   .depth = depths.value[i],
 						   .chunk_kib = s->chunks.value[j] });

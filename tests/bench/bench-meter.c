@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What the eBPF meter costs: nanoseconds per IO by the kernel's own count, and fio's IOPS on a loop
- * device with the meter beside those without: bench-meter [--json=FILE]. Exit status 77 where that
- * cannot be measured. */
+/* What the eBPF meter costs: nanoseconds per IO by the kernel's own count, without a cap and with
+ * one to watch, beside those of biolatency (libbpf-tools) on the same load where that is installed;
+ * and fio's IOPS on a loop device with the meter beside those without: bench-meter [--json=FILE].
+ * Exit status 77 where that cannot be measured. */
 
 #include <errno.h>
+#include <math.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "../unit/bpf-info.h"
 #include "../unit/loopdev.h"
@@ -20,9 +24,18 @@
 
 typedef struct Cost {
 	double off_iops, on_iops; /* means */
-	double ns_per_io;         /* while the kernel takes the time of each run, which slows it */
+	/* while the kernel takes the time of each run, which slows it */
+	double ns_per_io, capped_ns_per_io;
+	double biolatency_ns; /* of insertion, issue and completion together; NAN: not installed */
 	uint64_t runs, misses;
 } Cost;
+
+/* A program of the meter's kind runs once an IO. */
+typedef struct Run {
+	double iops, ios;
+	BpfFigures meter;
+	double biolatency_ns; /* in all */
+} Run;
 
 /* fio's terse format 3: field 8 is the read IOPS. */
 static int fio_iops(const LoopDev *l, double *ret)
@@ -41,11 +54,59 @@ static int fio_iops(const LoopDev *l, double *ret)
 	return pclose(p) == 0 && n == 1 && *ret > 0 ? 0 : -EIO;
 }
 
-static int metered_iops(const LoopDev *l, double *ret_iops, BpfFigures *ret_figures)
+static double biolatency_ns(void)
 {
-	Device d = { .name = (char *)l->name, .devnum = l->devnum, .ops = &(DeviceOps){ 0 } };
+	/* the kernel cuts them: block_rq_issue_btf where it is that */
+	static const char *const names[] = { "block_rq_insert", "block_rq_issue", "block_rq_issue_",
+					     "block_rq_complete" };
+	BpfFigures figures;
+	double ns = 0;
+
+	for (size_t i = 0; i < ELEMENTSOF(names); i++)
+		if (bpf_figures(names[i], &figures) == 0)
+			ns += (double)figures.run_ns;
+	return ns;
+}
+
+/* -1: not installed, or it does not run here. */
+static pid_t start_biolatency(const LoopDev *l)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		int null = open("/dev/null", O_WRONLY);
+
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+		execlp("biolatency", "biolatency", "-d", l->name, "600", "1", NULL);
+		_exit(127);
+	}
+	sleep(3); /* until it has loaded its programs */
+	if (pid > 0 && waitpid(pid, NULL, WNOHANG) == pid)
+		return -1;
+	return pid;
+}
+
+static void stop(pid_t pid)
+{
+	if (pid <= 0)
+		return;
+	kill(pid, SIGINT);
+	waitpid(pid, NULL, 0);
+}
+
+static int metered_run(const LoopDev *l, double cap_w, Run *ret)
+{
+	static const Energy energy = { 200e-6, 4e-6 };
+	Profile p = { .energy = { { energy, energy }, { energy, energy } } };
+	Device d = { .name = (char *)l->name,
+		     .devnum = l->devnum,
+		     .profile = &p,
+		     .ops = &(DeviceOps){ 0 } };
 	_cleanup_(meter_closep) Meter *m = NULL;
 	_cleanup_free_ char *why_not = NULL;
+	DeviceCounters c;
+	double before = biolatency_ns();
 	int r = meter_open(true, &m, &why_not);
 
 	if (r < 0)
@@ -56,33 +117,62 @@ static int metered_iops(const LoopDev *l, double *ret_iops, BpfFigures *ret_figu
 	}
 	r = meter_add(m, &d);
 	if (r == 0)
-		r = fio_iops(l, ret_iops);
-	return r < 0 ? r : bpf_figures("storpower_meter", ret_figures);
+		r = meter_set_cap(m, &d, cap_w);
+	if (r == 0)
+		r = fio_iops(l, &ret->iops);
+	if (r == 0)
+		r = meter_read(m, &d, &c);
+	if (r < 0)
+		return r;
+	ret->ios = (double)(c.ios[READ_IO] + c.ios[WRITE_IO]);
+	ret->biolatency_ns = biolatency_ns() - before;
+	return bpf_figures("storpower_meter", &ret->meter);
+}
+
+static int mean_ns(const LoopDev *l, double cap_w, Run *run, double *ret)
+{
+	int r = metered_run(l, cap_w, run);
+
+	if (r < 0 || !run->meter.runs)
+		return r < 0 ? r : -ENODATA;
+	*ret = (double)run->meter.run_ns / (double)run->meter.runs;
+	return 0;
 }
 
 /* The kernel times the runs for as long as the descriptor is open. */
 static int time_each_run(const LoopDev *l, Cost *c)
 {
 	_cleanup_close_ int timing = bpf_enable_stats(BPF_STATS_RUN_TIME);
-	BpfFigures figures = { 0 };
-	double iops;
+	double beside_ns;
+	pid_t pid;
+	Run run;
 	int r;
 
 	if (timing < 0)
 		return -errno;
-	r = metered_iops(l, &iops, &figures);
-	if (r < 0 || !figures.runs)
-		return r < 0 ? r : -ENODATA;
-	c->ns_per_io = (double)figures.run_ns / (double)figures.runs;
-	c->runs = figures.runs;
-	c->misses = figures.misses;
-	return 0;
+	r = mean_ns(l, INFINITY, &run, &c->ns_per_io);
+	if (r < 0)
+		return r;
+	c->runs = run.meter.runs;
+	c->misses = run.meter.misses;
+	/* never reached, so that each IO is added to the window */
+	r = mean_ns(l, 1e6, &run, &c->capped_ns_per_io);
+	if (r < 0)
+		return r;
+	c->biolatency_ns = NAN;
+	pid = start_biolatency(l);
+	if (pid > 0)
+		r = mean_ns(l, INFINITY, &run, &beside_ns);
+	if (pid > 0 && r == 0 && run.biolatency_ns > 0)
+		c->biolatency_ns = run.biolatency_ns / run.ios;
+	stop(pid);
+	return r;
 }
 
 static int bench(const LoopDev *l, Cost *c)
 {
-	BpfFigures figures;
 	double iops;
+	Run run;
 	int r;
 
 	for (int i = 0; i < ROUNDS; i++) {
@@ -90,12 +180,33 @@ static int bench(const LoopDev *l, Cost *c)
 		if (r < 0)
 			return r;
 		c->off_iops += iops / ROUNDS;
-		r = metered_iops(l, &iops, &figures);
+		r = metered_run(l, INFINITY, &run);
 		if (r < 0)
 			return r;
-		c->on_iops += iops / ROUNDS;
+		c->on_iops += run.iops / ROUNDS;
 	}
 	return time_each_run(l, c);
+}
+
+static void report(const Cost *c, FILE *json)
+{
+	printf("eBPF meter: %.0f ns per IO, %.0f with a cap to watch (%llu runs, %llu skipped); "
+	       "fio 4 KiB random read at depth 16: %.0f IOPS without, %.0f with it (%.1f %%)\n",
+	       c->ns_per_io, c->capped_ns_per_io, (unsigned long long)c->runs,
+	       (unsigned long long)c->misses, c->off_iops, c->on_iops,
+	       100 * c->on_iops / c->off_iops);
+	if (isnan(c->biolatency_ns))
+		printf("biolatency (libbpf-tools) is not installed or does not run here: nothing "
+		       "to stand beside it\n");
+	else
+		printf("biolatency on the same load: %.0f ns per IO\n", c->biolatency_ns);
+	fprintf(json,
+		"{\"bench\":\"meter\",\"ns_per_io\":%.0f,\"capped_ns_per_io\":%.0f,"
+		"\"biolatency_ns_per_io\":%.0f,\"runs\":%llu,\"skipped\":%llu,"
+		"\"iops_off\":%.0f,\"iops_on\":%.0f,\"kept\":%.4f}\n",
+		c->ns_per_io, c->capped_ns_per_io, isnan(c->biolatency_ns) ? 0 : c->biolatency_ns,
+		(unsigned long long)c->runs, (unsigned long long)c->misses, c->off_iops, c->on_iops,
+		c->on_iops / c->off_iops);
 }
 
 int main(int argc, char **argv)
@@ -113,14 +224,6 @@ int main(int argc, char **argv)
 		log_error_errno(r, "bench-meter: needs root, loop devices, fio and eBPF");
 		return CANNOT;
 	}
-	printf("eBPF meter: %.0f ns per IO (%llu runs, %llu skipped); fio 4 KiB random read at "
-	       "depth 16: %.0f IOPS without, %.0f with it (%.1f %%)\n",
-	       c.ns_per_io, (unsigned long long)c.runs, (unsigned long long)c.misses, c.off_iops,
-	       c.on_iops, 100 * c.on_iops / c.off_iops);
-	fprintf(json,
-		"{\"bench\":\"meter\",\"ns_per_io\":%.0f,\"runs\":%llu,\"skipped\":%llu,"
-		"\"iops_off\":%.0f,\"iops_on\":%.0f,\"kept\":%.4f}\n",
-		c.ns_per_io, (unsigned long long)c.runs, (unsigned long long)c.misses, c.off_iops,
-		c.on_iops, c.on_iops / c.off_iops);
+	report(&c, json);
 	return fclose(json) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

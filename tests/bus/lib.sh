@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced by the tests of the bus: a private dbus-daemon, a storpowerd on a simulated node behind it,
-# and TAP. Everything lives in one temporary folder and ends with the script.
+# Sourced by the tests of the bus: a private dbus-daemon and a storpowerd on a simulated node behind it.
+# Both end with the script.
 
-set -u
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-build=${B:-build}
-[[ $build == /* ]] || build=$root/$build
+. "$(dirname "${BASH_SOURCE[0]}")/../tap.sh"
 storpowerd=$build/storpowerd
 node=${NODE:-$root/policies/nodes/tiny.node}
 what=(--simulate="$node" --no-bpf)
-tmp=$(mktemp -d)
 address=unix:path=$tmp/bus
-bus_pid= daemon_pid= n_tests=0 n_failed=0
+bus_pid= daemon_pid=
 export STORPOWER_BUS=$address DBUS_SESSION_BUS_ADDRESS=$address
 
 for tool in dbus-daemon gdbus jq python3; do
@@ -28,47 +24,6 @@ ctl() {
 # In the background $! must be the program, not a shell around a function.
 ctl_background() {
 	"$build/storpowerctl" --no-pager "$@" &
-}
-
-# ok PROMISE COMMAND...: the promise holds when the command succeeds
-ok() {
-	local promise=$1
-	shift
-	n_tests=$((n_tests + 1))
-	if "$@" >"$tmp/ok.log" 2>&1; then
-		echo "ok $n_tests - $promise"
-	else
-		n_failed=$((n_failed + 1))
-		echo "not ok $n_tests - $promise"
-		echo "# failed: $*"
-		sed 's/^/# /' "$tmp/ok.log"
-	fi
-}
-
-# is PROMISE GOT WANTED
-is() {
-	ok "$1" test "$2" = "$3"
-	[[ $2 == "$3" ]] || echo "# got \"$2\", wanted \"$3\""
-}
-
-# status PROMISE WANTED COMMAND...: the exit status
-status() {
-	local promise=$1 wanted=$2 got
-	shift 2
-	"$@" >"$tmp/out" 2>"$tmp/err"
-	got=$?
-	is "$promise" "$got" "$wanted"
-	[[ $got == "$wanted" ]] || sed 's/^/# /' "$tmp/err"
-}
-
-# eventually COMMAND...: within ten seconds
-eventually() {
-	local i
-	for ((i = 0; i < 200; i++)); do
-		"$@" >/dev/null 2>&1 && return 0
-		sleep 0.05
-	done
-	"$@"
 }
 
 start_bus() {
@@ -147,22 +102,15 @@ refused() {
 	[[ $answer == *"org.storpower1.Error.$name: "* ]]
 }
 
-finish() {
-	local s=$?
+stop_all() { # FAILED
 	if [[ -n $daemon_pid ]]; then
 		kill "$daemon_pid" 2>/dev/null
 		wait "$daemon_pid" 2>/dev/null
 	fi
 	[[ -n $bus_pid ]] && kill "$bus_pid" 2>/dev/null
-	if ((n_failed || s)) && [[ -s $tmp/daemon.log ]]; then
+	if (($1)) && [[ -s $tmp/daemon.log ]]; then
 		echo "# the daemon's last words:"
 		tail -n 20 "$tmp/daemon.log" | sed 's/^/#   /'
 	fi
-	rm -rf "$tmp"
-	exit $((s || n_failed ? 1 : 0))
 }
-trap finish EXIT
-
-done_testing() {
-	echo "1..$n_tests"
-}
+at_end+=(stop_all)

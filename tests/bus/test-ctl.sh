@@ -5,7 +5,7 @@
 
 status "--help" 0 ctl --help
 ok "documents the exit status" grep -q "^Exit status:" "$tmp/out"
-for verb in status set clear list show plan explain verify monitor hold policy version; do
+for verb in status set clear list show top plan explain verify monitor hold policy version; do
 	ok "--help knows $verb" grep -q "^  $verb " "$tmp/out"
 done
 status "--version needs no daemon" 0 ctl --version
@@ -19,7 +19,7 @@ device=$(ctl list --json=short | jq -r '.[0].Name')
 for wrong in "set" "set 80" "set -- -1W" "set 101%" "set nan%" "set 1e99W" "set 80% --for=soon" \
 	"set 80% --for=0s" "set 80% --device=a --group=b" "plan" "plan 80" "frob" "show" \
 	"list --for=2h" "status --frob" "status extra" "hold 80%" "clear x" "clear 1 --all" \
-	"status --json=xml"; do
+	"status --json=xml" "top --lines=0" "top --lines=x" "top sda" "list --once"; do
 	status "wrong usage is 2: $wrong" 2 ctl $wrong
 	ok "and says so" test -s "$tmp/err"
 done
@@ -51,6 +51,13 @@ ok "shows the knobs" grep -q "^KNOB .*STATE" "$tmp/out"
 held=$(ctl list --json=short | jq -r '[.[] | select(.Knobs | any(.Wanted != ""))][0].Name')
 ok "and what a held knob was found at" grep -q "^  originally  " <(ctl show "$held")
 status "show /dev/NAME" 0 ctl show "/dev/$device"
+status "top, where there is no terminal" 0 ctl top
+ok "shows each device once, with watts" test "$(grep -c " (all) .* W " "$tmp/out")" = "$(ctl list --no-legend | wc -l)"
+ok "sums up" grep -q " W by IO, .* W idle; .* MB/s$" "$tmp/out"
+status "top --lines" 0 ctl top --once --lines=1 --no-legend
+is "prints no more" "$(wc -l <"$tmp/out")" 1
+status "top --json" 0 ctl top --json=short
+ok "has the greatest spender first" jq -e '.[0].IOPower == (map(.IOPower) | max) and .[0].WholeDevice' "$tmp/out"
 status "plan" 0 ctl plan 70%
 ok "sums up" grep -q "^Budget .* lost; " "$tmp/out"
 status "plan in watts" 0 ctl plan 0.01kW

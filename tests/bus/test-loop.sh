@@ -8,17 +8,7 @@ fio_pid='' loop='' hold_pid=''
 block_kib=256
 declare -A chunk_of
 
-# Every promise of this file, each with the reason why it was not looked at.
-skip_all() { # REASON
-	echo "# $1"
-	sed -nE 's/^(ok|is|status|told) "([^"]*)".*/\2/p' "$0" | awk -v why="$1" '
-		{ print "ok " NR " - " $0 " # SKIP " why }
-		END { print "1.." NR }'
-	exit 0
-}
-
 clean_up() {
-	local s=$?
 	[[ -z $hold_pid ]] || kill "$hold_pid" 2>/dev/null
 	[[ -z $fio_pid ]] || stop_fio
 	[[ -z $daemon_pid ]] || stop_daemon
@@ -26,8 +16,6 @@ clean_up() {
 		put_back
 		losetup -d "$loop"
 	fi
-	(exit $s)
-	finish
 }
 
 # Only where storpowerd failed to: a loop device keeps its queue's settings when it is detached.
@@ -48,7 +36,7 @@ fallocate -l 256M "$tmp/disk" || skip_all "no 256 MB free in $tmp"
 loop=$(losetup --find --show --direct-io=on "$tmp/disk" 2>"$tmp/losetup" ||
 	losetup --find --show "$tmp/disk" 2>"$tmp/losetup") ||
 	skip_all "no loop device to be had: $(<"$tmp/losetup")"
-trap clean_up EXIT
+at_end=(clean_up "${at_end[@]}")
 name=${loop#/dev/} queue=/sys/block/${loop#/dev/}/queue
 [[ $(<"/sys/block/$name/loop/backing_file") == "$tmp/disk" ]] || {
 	loop=
@@ -176,7 +164,7 @@ told() { # as ok, with what was seen beside the verdict
 }
 
 mkdir -p "$tmp/etc"
-printf '[device %s]\nprofile = samsung-pm9a3\n' "$name" >"$tmp/etc/storpower.conf"
+printf '[storpower]\ndiscover = no\n[device %s]\nprofile = samsung-pm9a3\n' "$name" >"$tmp/etc/storpower.conf"
 what=()
 dump >"$tmp/found"
 scheduler=$(knob scheduler) requests=$(knob nr_requests) sectors=$(knob max_sectors_kb)

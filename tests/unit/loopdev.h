@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -91,6 +92,9 @@ static inline int loopdev_attach(LoopDev *l, int control, int backing)
 	snprintf(l->path, sizeof(l->path), "/dev/%s", l->name);
 	fd = open(l->path, O_RDWR | O_DIRECT | O_CLOEXEC);
 	if (fd < 0)
+		return -errno;
+	/* udev probes no disk that somebody has locked: its reads would be counted */
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return -errno;
 	snprintf((char *)config.info.lo_file_name, LO_NAME_SIZE, "%s", l->backing);
 	if (ioctl(fd, LOOP_CONFIGURE, &config) < 0 || fstat(fd, &st) < 0)

@@ -84,6 +84,7 @@ static void without_files_there_are_defaults(void **state)
 	assert_string_equal(c->state_directory, "/var/lib/storpower");
 	assert_string_equal(c->runtime_directory, "/run/storpower");
 	assert_true(c->bpf);
+	assert_true(c->discover);
 	assert_true(c->guard_w == 0);
 	assert_int_equal(c->log_level, LOG_INFO);
 	assert_int_equal(c->n_devices, 0);
@@ -97,7 +98,7 @@ static void every_key_is_read(void **state)
 	put(*state, 2, "storpower.conf",
 	    "# comment\n[storpower]\npolicy = latency\nsimulate=/a/b c.node\n"
 	    "bus=unix:path=/run/x\nstate_directory=/s\nruntime_directory=/r\nbpf=no\n"
-	    "guard=0.5kW\nlog_level=debug\n\n[device loop0]\nprofile=pm9a3\ngroup=g 1\n"
+	    "discover=no\nguard=0.5kW\nlog_level=debug\n\n[device loop0]\nprofile=pm9a3\ngroup=g 1\n"
 	    "[device  nvme0n1]\ngroup=g1 ; first rack\n");
 	c = get(*state, 1);
 	assert_string_equal(c->policy, "latency");
@@ -105,7 +106,7 @@ static void every_key_is_read(void **state)
 	assert_string_equal(c->bus, "unix:path=/run/x");
 	assert_string_equal(c->state_directory, "/s");
 	assert_string_equal(c->runtime_directory, "/r");
-	assert_false(c->bpf);
+	assert_false(c->bpf || c->discover);
 	assert_true(c->guard_w == 500);
 	assert_int_equal(c->log_level, LOG_DEBUG);
 	assert_int_equal(c->n_devices, 2);
@@ -163,6 +164,25 @@ static void a_section_alone_names_a_device(void **state)
 	assert_string_equal(c->devices[1].name, "loop8");
 }
 
+static void a_device_goes_by_an_id_of_any_length_and_may_be_left_alone(void **state)
+{
+	_cleanup_(config_freep) Config *c = NULL;
+
+	put(*state, 0, "storpower.conf",
+	    "[device wwid:t10.ATA_____SAMSUNG_MZ7LH960HAJR-00005_____________________S45NNA0N1]\n"
+	    "manage=no\ngroup=x\nwake_tested=yes\n"
+	    "[device wwid:t10.ATA_____SAMSUNG_MZ7LH960HAJR-00005_____________________S45NNA0N2]\n"
+	    "group=y\n[device a]\nmanage=no\n");
+	put(*state, 0, "storpower.conf.d/1.conf", "[device a]\nmanage=yes\n");
+	c = get(*state, 0);
+	assert_int_equal(c->n_devices, 3);
+	assert_true(c->devices[0].unmanaged && c->devices[0].wake_tested);
+	assert_string_equal(c->devices[0].group, "x");
+	assert_false(c->devices[1].unmanaged || c->devices[1].wake_tested);
+	assert_string_equal(c->devices[1].group, "y");
+	assert_false(c->devices[2].unmanaged);
+}
+
 static void an_empty_value_takes_back_what_an_earlier_file_set(void **state)
 {
 	_cleanup_(config_freep) Config *c = NULL;
@@ -189,6 +209,8 @@ static void what_is_wrong_is_counted_and_the_rest_is_used(void **state)
 		"[storpower]\nstate_directory=\n",
 		"[storpower]\nruntime_directory=run\n",
 		"[storpower]\nbpf=maybe\n",
+		"[storpower]\ndiscover=all\n",
+		"[device a]\nmanage=\n",
 		"[storpower]\nguard=5\n",
 		"[storpower]\nguard=5%\n",
 		"[storpower]\nguard=-1W\n",
@@ -255,6 +277,7 @@ static void the_shipped_example_is_right_and_shows_the_defaults(void **state)
 	assert_string_equal(c->runtime_directory, defaults->runtime_directory);
 	assert_null(c->simulate);
 	assert_true(c->bpf == defaults->bpf && c->guard_w == defaults->guard_w);
+	assert_true(c->discover == defaults->discover);
 	assert_int_equal(c->log_level, defaults->log_level);
 	assert_int_equal(c->n_devices, 1);
 	assert_string_equal(c->devices[0].name, "sdb");
@@ -277,6 +300,7 @@ int main(void)
 		config_test(the_first_main_file_wins_whole),
 		config_test(drop_ins_merge_by_name_and_override_single_keys),
 		config_test(a_section_alone_names_a_device),
+		config_test(a_device_goes_by_an_id_of_any_length_and_may_be_left_alone),
 		config_test(an_empty_value_takes_back_what_an_earlier_file_set),
 		config_test(what_is_wrong_is_counted_and_the_rest_is_used),
 		config_test(a_file_that_cannot_be_read_is_counted),

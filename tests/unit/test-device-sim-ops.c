@@ -99,7 +99,7 @@ static void max_sectors_must_be_whole_pages_up_to_the_hardware_limit(void **stat
 
 static void disks_have_a_queue_depth_and_a_link_and_nvme_has_neither(void **state)
 {
-	static const char link[] = "device/link_power_management_policy";
+	static const char link[] = "host/link_power_management_policy";
 	char buf[64];
 	Rig r;
 	Device *d;

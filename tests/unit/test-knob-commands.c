@@ -64,6 +64,10 @@ static int cgroup_read(Device *d, const char *file, char *buf, size_t size)
 {
 	FakeDrive *f = d->impl;
 
+	if (strncmp(file, "cgroup.", strlen("cgroup.")) == 0) {
+		snprintf(buf, size, "cpu io memory");
+		return 0;
+	}
 	snprintf(buf, size, "%s", streq(file, "io.cost.qos") ? f->qos : f->model);
 	return f->fail;
 }
@@ -275,7 +279,7 @@ static void a_watt_budget_becomes_the_numbers_of_the_kernel(void **state)
 
 	(void)state;
 	assert_int_equal(turn(d, "io-cost", &original, &s), 0);
-	assert_string_equal(f.qos, "enable=1 ctrl=user rpct=0.00 rlat=1000 wpct=0.00 wlat=1000 "
+	assert_string_equal(f.qos, "enable=1 ctrl=user rpct=0.00 rlat=10000 wpct=0.00 wlat=10000 "
 				   "min=100.00 max=100.00");
 	/* 1 W / 4.096 uJ = 244140 pages; 1 W / 204.096 uJ = 4899.7 IOs */
 	assert_string_equal(f.model, "ctrl=user model=linear rbps=999997440 rseqiops=4899 "

@@ -206,7 +206,8 @@ static char *found_dump;
 
 static int set_up(void **state)
 {
-	BlockConfig config = { .name = rig.name };
+	const BlockConfig config = { .name = rig.name };
+	const BlockOptions options = { .configs = &config, .n_configs = 1 };
 	_cleanup_close_ int control = open("/dev/loop-control", O_RDWR | O_CLOEXEC);
 	_cleanup_free_ char *file = NULL;
 
@@ -220,7 +221,7 @@ static int set_up(void **state)
 		rig.why_not = strerror(-rig.loop);
 		return 0;
 	}
-	if (block_inventory_open("/sys", &config, 1, NULL, &rig.inventory) < 0 ||
+	if (block_inventory_open("/sys", &options, &rig.inventory) < 0 ||
 	    inventory_start(rig.inventory, appear, NULL) < 0 || !rig.device)
 		return -1;
 	/* nothing is written to a device that is not over our own file */

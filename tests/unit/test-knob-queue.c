@@ -299,26 +299,127 @@ static void the_link_is_never_made_shallower_nor_min_power(void **state)
 		Offer offer;
 		Turn t;
 
-		add(&q, "device/link_power_management_policy", cases[i].found);
+		add(&q, "host/link_power_management_policy", cases[i].found);
 		assert_int_equal(probe(d, "link-power", &offer), cases[i].set ? 0 : -EOPNOTSUPP);
 		t = begin(d, "link-power");
 		if (!streq(cases[i].found, "keep_firmware_settings"))
 			assert_int_equal(turn(&t, &s), 0);
-		assert_string_equal(get(&q, "device/link_power_management_policy"),
+		assert_string_equal(get(&q, "host/link_power_management_policy"),
 				    cases[i].set ?: cases[i].found);
 		assert_int_equal(turn(&t, &as_found), 0);
-		assert_string_equal(get(&q, "device/link_power_management_policy"), cases[i].found);
+		assert_string_equal(get(&q, "host/link_power_management_policy"), cases[i].found);
 	}
+}
+
+static void nothing_else_bounds_depth(FakeQueue *q, const char *async_depth)
+{
+	*q = plain_queue;
+	q->schedulers[3] = NULL; /* no bfq */
+	assert_int_equal(switch_scheduler(q, "mq-deadline"), 0);
+	put(q, "queue/nr_requests", "4");
+	put(q, "queue/iosched/async_depth", async_depth);
+}
+
+/* The offers of all knobs before it, as the manager collects them. */
+static int probe_up_to(Device *d, const char *name, Offer *offer)
+{
+	int r = -ENOENT;
+
+	*offer = (Offer){ 0 };
+	for (const Knob *const *k = knob_registry; *k; k++) {
+		_cleanup_free_ char *why = NULL;
+
+		r = (*k)->probe(d, offer, &why);
+		if (streq((*k)->name, name))
+			break;
+	}
+	return r;
+}
+
+static void the_depth_of_writes_is_offered_where_nothing_else_is(void **state)
+{
+	FakeQueue q;
+	_cleanup_(device_unrefp) Device *d = fake_device(&q);
+	Offer offer;
+
+	(void)state;
+	nothing_else_bounds_depth(&q, "3");
+	assert_int_equal(probe_up_to(d, "async-depth", &offer), 0);
+	assert_true(offer.depth_one && offer.depth_min == 2 && offer.depth_max == 3);
+	put(&q, "queue/nr_requests", "64");
+	assert_int_equal(probe_up_to(d, "async-depth", &offer), -EOPNOTSUPP);
+	nothing_else_bounds_depth(&q, "3");
+	q.schedulers[3] = "bfq";
+	assert_int_equal(probe_up_to(d, "async-depth", &offer), -EOPNOTSUPP);
+	nothing_else_bounds_depth(&q, "3");
+	add(&q, "device/queue_depth", "1");
+	assert_int_equal(probe_up_to(d, "async-depth", &offer), -EOPNOTSUPP);
+	nothing_else_bounds_depth(&q, "3");
+	q.queues = 2;
+	assert_int_equal(probe_up_to(d, "async-depth", &offer), -EOPNOTSUPP);
+	nothing_else_bounds_depth(&q, "1");
+	assert_int_equal(probe_up_to(d, "async-depth", &offer), -EOPNOTSUPP);
+	assert_int_equal(switch_scheduler(&q, "none"), 0);
+	assert_int_equal(probe_up_to(d, "async-depth", &offer), -EOPNOTSUPP);
+}
+
+static void the_depth_of_writes_is_taken_while_there_are_no_reads(void **state)
+{
+	static const char *const attrs[] = { "queue/iosched/async_depth", "queue/async_depth" };
+	Setting s = depth(2);
+
+	(void)state;
+	for (size_t i = 0; i < ELEMENTSOF(attrs); i++) { /* up to 6.19, from 7.0 */
+		FakeQueue q;
+		_cleanup_(device_unrefp) Device *d = fake_device(&q);
+		Turn t;
+
+		nothing_else_bounds_depth(&q, "4");
+		if (i)
+			find(&q, attrs[0])->name = attrs[i];
+		t = begin(d, "async-depth");
+		d->mix.read_share = 0.3;
+		assert_int_equal(turn(&t, &s), -ERANGE);
+		assert_int_equal(q.writes, 0);
+		d->mix.read_share = 0;
+		assert_int_equal(turn(&t, &s), 0);
+		assert_string_equal(get(&q, attrs[i]), "2");
+		d->mix.read_share = 0.3;
+		assert_int_equal(turn(&t, &as_found), 0);
+		assert_string_equal(get(&q, attrs[i]), "4");
+	}
+}
+
+static void a_link_that_is_shared_or_not_managed_is_left_alone(void **state)
+{
+	FakeQueue q = plain_queue;
+	_cleanup_(device_unrefp) Device *d = fake_device(&q);
+	Offer offer;
+
+	(void)state;
+	add(&q, "host/link_power_management_policy", "max_performance");
+	add(&q, "host/link_power_management_supported", "1");
+	add(&q, "host/unique_id", "3");
+	add(&q, "host/device/../ata_port/ata3/nr_pmp_links", "0");
+	assert_int_equal(probe(d, "link-power", &offer), 0);
+	put(&q, "host/device/../ata_port/ata3/nr_pmp_links", "5");
+	assert_int_equal(probe(d, "link-power", &offer), -EOPNOTSUPP);
+	put(&q, "host/device/../ata_port/ata3/nr_pmp_links", "0");
+	put(&q, "host/link_power_management_supported", "0");
+	assert_int_equal(probe(d, "link-power", &offer), -EOPNOTSUPP);
+	assert_int_equal(q.writes, 0);
 }
 
 static void the_registry_names_each_knob_once(void **state)
 {
+	size_t n = 0;
+
 	(void)state;
-	for (const Knob *const *k = knob_registry; *k; k++) {
+	for (const Knob *const *k = knob_registry; *k; k++, n++) {
 		assert_ptr_equal(knob_find((*k)->name), *k);
 		assert_true((*k)->probe && (*k)->read && (*k)->want && (*k)->write);
 	}
-	assert_int_equal(knob_count(), 9);
+	assert_int_equal(knob_count(), n);
 	assert_null(knob_find("no-such-knob"));
 }
 
@@ -336,6 +437,9 @@ int main(void)
 		cmocka_unit_test(a_disks_own_queue_serves_depth_alone),
 		cmocka_unit_test(what_cannot_be_put_back_is_not_offered),
 		cmocka_unit_test(the_link_is_never_made_shallower_nor_min_power),
+		cmocka_unit_test(the_depth_of_writes_is_offered_where_nothing_else_is),
+		cmocka_unit_test(the_depth_of_writes_is_taken_while_there_are_no_reads),
+		cmocka_unit_test(a_link_that_is_shared_or_not_managed_is_left_alone),
 		cmocka_unit_test(the_registry_names_each_knob_once),
 	};
 

@@ -114,6 +114,29 @@ static void what_the_source_does_not_know_is_nan_and_never_zero(void **state)
 	assert_float_equal(r.iops[READ_IO], 150, NEAR);
 }
 
+static void the_root_cgroups_part_of_the_bytes_is_uncontrolled(void **state)
+{
+	DeviceCounters begin = start, end = later();
+	uint64_t bytes = end.bytes[READ_IO] + end.bytes[WRITE_IO] - start.bytes[READ_IO] -
+			 start.bytes[WRITE_IO];
+	MeterRates r;
+
+	(void)state;
+	assert_int_equal(meter_rates(&begin, &end, &r), 0);
+	assert_true(isnan(r.uncontrolled_share));
+	begin.has_uncontrolled = end.has_uncontrolled = true;
+	begin.uncontrolled_bytes = 512;
+	end.uncontrolled_bytes = 512 + bytes / 4;
+	assert_int_equal(meter_rates(&begin, &end, &r), 0);
+	assert_float_equal(r.uncontrolled_share, 0.25, NEAR);
+	/* what the root did after the device was read */
+	end.uncontrolled_bytes = 512 + 2 * bytes;
+	assert_int_equal(meter_rates(&begin, &end, &r), 0);
+	assert_float_equal(r.uncontrolled_share, 1, 0);
+	end.uncontrolled_bytes = 0;
+	assert_int_equal(meter_rates(&begin, &end, &r), -ESTALE);
+}
+
 static void two_readings_at_one_time_say_to_try_again(void **state)
 {
 	DeviceCounters end = later();
@@ -170,6 +193,9 @@ static void readings_of_two_sources_are_never_mixed(void **state)
 	end = later();
 	end.has_joules = false;
 	assert_stale(&end);
+	end = later();
+	end.has_uncontrolled = true;
+	assert_stale(&end);
 }
 
 int main(void)
@@ -179,6 +205,7 @@ int main(void)
 		cmocka_unit_test(a_still_device_has_rates_of_zero_and_no_shares),
 		cmocka_unit_test(a_direction_without_io_has_no_mean_size),
 		cmocka_unit_test(what_the_source_does_not_know_is_nan_and_never_zero),
+		cmocka_unit_test(the_root_cgroups_part_of_the_bytes_is_uncontrolled),
 		cmocka_unit_test(two_readings_at_one_time_say_to_try_again),
 		cmocka_unit_test(any_counter_that_ran_backwards_is_stale),
 		cmocka_unit_test(readings_of_two_sources_are_never_mixed),

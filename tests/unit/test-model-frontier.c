@@ -176,8 +176,10 @@ static bool within_offer(const Setting *s, const Offer *o, unsigned allowed, Con
 		return false;
 	if (s->depth == 1 && !o->depth_one)
 		return false;
-	if (s->depth > 1 && (!o->depth_min || s->depth < o->depth_min || s->depth > o->depth_max))
-		return false;
+	if (s->depth > 1 && (!o->depth_min || s->depth < o->depth_min || s->depth >= o->depth_max))
+		return false; /* the depth as found is somebody else's to change: no cap */
+	if (s->chunk_kib && !s->depth)
+		return false; /* all parts of every split IO would be outstanding at once */
 	if (s->chunk_kib && (s->chunk_kib < o->chunk_min_kib || s->chunk_kib > o->chunk_max_kib))
 		return false;
 	return !(s->pace_w > 0 && s->pace_w < o->pace_min_w - 1e-9);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+
+#include "bus/bus-internal.h"
+#include "manager-top.h"
+
+static int append_consumer(sd_bus_message *m, const Consumer *c)
+{
+	const DeviceCounters *k = &c->counters;
+
+	return sd_bus_message_append(
+		m, "a{sv}", 14, "Device", "s", c->device, "Cgroup", "s", c->cgroup, "CgroupId", "t",
+		c->cgroup_id, "Gone", "b", (int)c->gone, "Uncontrolled", "b", (int)c->uncontrolled,
+		"IdlePower", "d", c->idle_w, "TimeUSec", "t", k->time_us, "ReadIOs", "t",
+		k->ios[READ_IO], "WriteIOs", "t", k->ios[WRITE_IO], "ReadBytes", "t",
+		k->bytes[READ_IO], "WriteBytes", "t", k->bytes[WRITE_IO], "SequentialIOs", "d",
+		k->has_pattern ? (double)k->sequential_ios : NAN, "LatencyTotal", "d",
+		k->latency_us, "Joules", "d", k->has_joules ? k->joules : NAN);
+}
+
+int bus_list_consumers(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+	_cleanup_free_ Consumer *consumers = NULL;
+	size_t n = 0;
+	int r = manager_consumers(b->manager, &consumers, &n);
+
+	(void)error;
+	if (r >= 0)
+		r = sd_bus_message_new_method_return(call, &m);
+	if (r >= 0)
+		r = sd_bus_message_open_container(m, 'a', "a{sv}");
+	for (size_t i = 0; i < n && r >= 0; i++)
+		r = append_consumer(m, &consumers[i]);
+	if (r >= 0)
+		r = sd_bus_message_close_container(m);
+	return r < 0 ? r : sd_bus_send(NULL, m, NULL);
+}

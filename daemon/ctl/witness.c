@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The tools' words are for people and have changed over time: only what has meant the same in all
+ * versions since Debian 12's is looked for, and anything else is no testimony, not a difference. */
+
+#include "ctl/witness.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+
+#define ANSWER_MS    10000
+#define ANSWER_MAX   4096
+#define ARGUMENT_MAX 64
+
+extern char **environ;
+
+static void read_answer(int fd, pid_t pid, char *buf, size_t size)
+{
+	struct pollfd readable = { .fd = fd, .events = POLLIN };
+	uint64_t end_us = clock_now_us(&clock_boottime) + ANSWER_MS * USEC_PER_MSEC;
+	size_t n = 0;
+
+	for (;;) {
+		uint64_t now_us = clock_now_us(&clock_boottime);
+		ssize_t r;
+
+		if (now_us >= end_us ||
+		    poll(&readable, 1, (int)((end_us - now_us) / USEC_PER_MSEC) + 1) <= 0) {
+			kill(pid, SIGKILL);
+			break;
+		}
+		r = read(fd, buf + n, size - 1 - n);
+		if (r <= 0)
+			break;
+		n += (size_t)r;
+	}
+	buf[n] = '\0';
+}
+
+/* Its output, standard error too; -ENOENT when the program is not installed. */
+static int ask(char *const *argv, char *buf, size_t size)
+{
+	posix_spawn_file_actions_t actions;
+	int out[2], r, status;
+	pid_t pid;
+
+	if (pipe2(out, O_CLOEXEC) < 0)
+		return -errno;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, out[1], STDERR_FILENO);
+	r = -posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	close(out[1]);
+	if (r == 0) {
+		read_answer(out[0], pid, buf, size);
+		waitpid(pid, &status, 0);
+	}
+	close(out[0]);
+	return r;
+}
+
+typedef struct Testimony {
+	char command[ARGUMENT_MAX];
+	char ours[ARGUMENT_MAX], theirs[ARGUMENT_MAX];
+	int agrees; /* -1: no testimony */
+} Testimony;
+
+static void missing(Testimony *t, int r, const char *program)
+{
+	t->agrees = -1;
+	if (r == -ENOENT)
+		snprintf(t->theirs, sizeof(t->theirs), "%s is not installed", program);
+	else
+		snprintf(t->theirs, sizeof(t->theirs), "no answer that is understood");
+}
+
+/* "get-feature:0x02 (Power Management), Current value:0x00000001", without 0x before 2.0 */
+static void ask_nvme(json_object *device, const char *node, Testimony *t)
+{
+	char *argv[] = { (char *)"nvme", (char *)"get-feature", (char *)node,
+			 (char *)"--feature-id=2", NULL };
+	double ours = json_number(device, "PowerState");
+	char answer[ANSWER_MAX] = "", *value;
+	unsigned state;
+	int r = ask(argv, answer, sizeof(answer));
+
+	snprintf(t->command, sizeof(t->command), "nvme get-feature --feature-id=2");
+	snprintf(t->ours, sizeof(t->ours), ours < 0 ? "as found" : "power state %.0f", ours);
+	value = strstr(answer, "Current value:");
+	if (r < 0 || !value || sscanf(value, "Current value:%x", &state) != 1) {
+		missing(t, r, argv[0]);
+		return;
+	}
+	snprintf(t->theirs, sizeof(t->theirs), "power state %u", state & 0x1f);
+	t->agrees = ours < 0 || (unsigned)ours == (state & 0x1f);
+}
+
+static bool is_suspended(const char *name)
+{
+	_cleanup_free_ char *path = text_printf("/sys/block/%s/device/power/runtime_status", name);
+	char status[16];
+
+	return path && read_attribute(path, status, sizeof(status)) >= 0 &&
+	       streq(status, "suspended");
+}
+
+static bool is_ata(const char *name)
+{
+	_cleanup_free_ char *path = text_printf("/sys/block/%s/device/vendor", name);
+	char vendor[16];
+
+	return path && read_attribute(path, vendor, sizeof(vendor)) >= 0 &&
+	       strncmp(vendor, "ATA", 3) == 0;
+}
+
+/* Asleep or awake is what all versions tell; hdparm has no word for the idle conditions. */
+static void judge_disk(json_object *device, const char *answer, const char *asleep,
+		       const char *awake, Testimony *t)
+{
+	bool ours_asleep = strncmp(json_text(device, "Condition"), "standby", 7) == 0;
+	bool theirs_asleep = strstr(answer, asleep);
+
+	if (!theirs_asleep && !strstr(answer, awake)) {
+		missing(t, 0, "");
+		return;
+	}
+	snprintf(t->theirs, sizeof(t->theirs), theirs_asleep ? "standby" : "not in standby");
+	t->agrees = ours_asleep == theirs_asleep;
+}
+
+static void ask_disk(json_object *device, const char *node, Testimony *t)
+{
+	bool ata = is_ata(json_text(device, "Name"));
+	char *hdparm[] = { (char *)"hdparm", (char *)"-C", (char *)node, NULL };
+	char *requests[] = { (char *)"sg_requests", (char *)node, NULL };
+	char **argv = ata ? hdparm : requests;
+	char answer[ANSWER_MAX] = "";
+	int r;
+
+	snprintf(t->command, sizeof(t->command), ata ? "hdparm -C" : "sg_requests");
+	snprintf(t->ours, sizeof(t->ours), "%s", json_text(device, "Condition"));
+	if (is_suspended(json_text(device, "Name"))) {
+		t->agrees = -1;
+		snprintf(t->theirs, sizeof(t->theirs), "not asked: it sleeps and would be woken");
+		return;
+	}
+	r = ask(argv, answer, sizeof(answer));
+	if (r < 0)
+		missing(t, r, argv[0]);
+	else if (ata)
+		judge_disk(device, answer, "standby", "drive state is", t);
+	else
+		judge_disk(device, answer, "tandby condition", "ense", t);
+}
+
+static json_object *testimony_row(const char *device, const Testimony *t)
+{
+	json_object *row = json_object_new_object();
+
+	json_object_object_add(row, "Device", json_object_new_string(device));
+	json_object_object_add(row, "Witness", json_object_new_string(t->command));
+	json_object_object_add(row, "Ours", json_object_new_string(t->ours));
+	json_object_object_add(row, "Theirs", json_object_new_string(t->theirs));
+	json_object_object_add(row, "Agrees",
+			       t->agrees < 0 ? NULL : json_object_new_boolean(t->agrees));
+	return row;
+}
+
+json_object *witness_devices(json_object *devices, size_t *ret_n_differ)
+{
+	json_object *rows = json_object_new_array();
+
+	*ret_n_differ = 0;
+	for (size_t i = 0; i < json_count(devices); i++) {
+		json_object *device = json_object_array_get_idx(devices, i);
+		const char *name = json_text(device, "Name");
+		_cleanup_free_ char *node = text_printf("/dev/%s", name);
+		Testimony t = {};
+
+		if (!node || access(node, F_OK) < 0)
+			continue;
+		if (strncmp(name, "nvme", 4) == 0)
+			ask_nvme(device, node, &t);
+		else if (strncmp(name, "sd", 2) == 0)
+			ask_disk(device, node, &t);
+		else
+			continue;
+		*ret_n_differ += t.agrees == 0;
+		json_object_array_add(rows, testimony_row(name, &t));
+	}
+	return rows;
+}

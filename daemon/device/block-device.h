@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* A real device: an NVMe controller with its namespaces, or a block device; one table of
+ * operations for all. Below a root other than "/sys" (tests) nothing is sent to any device. */
+
+#include "device/device.h"
+
+/* "nvme0" or "sda": reads who and what it is; without a profile. -ENODEV: not there (a loop device
+ * without its file is not); -EAGAIN: an NVMe controller that is being reset. wake_tested: it is
+ * known to come back from standby by itself. */
+int block_device_new(const char *sysfs_root, const char *name, bool wake_tested, Device **ret);
+/* For device_match_profile(); lives as long as the device. */
+void block_device_describe(const Device *d, Descriptor *ret);
+/* A disk that was asleep when it was found is asked for its power conditions only when it is awake
+ * again. True: it has been now, and has more to offer. */
+bool block_device_wake_up(Device *d);

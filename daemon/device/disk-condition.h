@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The power conditions of a SATA or SAS disk. Nothing here changes what outlives a condition: no
+ * timer, no APM level, no saved setting. */
+
+#include <stdbool.h>
+
+#include "base/cleanup.h"
+#include "model/setting.h"
+
+typedef struct DiskCondition DiskCondition;
+
+/* node: "/dev/sda"; sysfs_device_folder: "/sys/block/sda/device". wake_tested: a disk of this HBA
+ * is known to come back from standby by itself. Until then no SAS disk is put there: many HBAs
+ * fail the IO that should wake it. *ret_conditions: bits of those that can be set, with
+ * CONDITION_ACTIVE. -EOPNOTSUPP: it has none. -EAGAIN: the kernel has put it to sleep, and asking
+ * would wake it. */
+int disk_condition_open(const char *node, const char *sysfs_device_folder, bool wake_tested,
+			DiskCondition **ret, unsigned *ret_conditions);
+DiskCondition *disk_condition_close(DiskCondition *c); /* returns NULL */
+DEFINE_CLEANUP(DiskCondition *, disk_condition_close);
+
+/* Never wakes the disk. -EIO: stopped, its next IO fails (logged); -EBUSY: between two. */
+int disk_condition_get(DiskCondition *c, Condition *ret);
+/* Returns when the disk is there, or when it has had time to be: read it back. A disk's write cache
+ * is flushed before it goes to standby. ACTIVE wakes it. */
+int disk_condition_set(DiskCondition *c, Condition condition);
+/* How long the disk says that it takes to serve an IO again; 0: it does not say. */
+unsigned disk_condition_recovery_ms(const DiskCondition *c, Condition condition);

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* disk-ask DISK QUESTION: the daemon's disk and its knobs without the daemon, so that a test in a
+ * guest sees what each command does to a real disk driver. An error is printed by its name, "EIO".
+ */
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "device/block-device.h"
+#include "device/disk-condition.h"
+#include "knob/knob.h"
+
+static const char help[] = "disk-ask [--wake-tested] DISK conditions | get | set CONDITION |\n"
+			   "                              probe | apply KNOB VALUE | read KNOB\n";
+
+static int open_disk(const char *name, bool wake_tested, DiskCondition **ret, unsigned *conditions)
+{
+	_cleanup_free_ char *node = text_printf("/dev/%s", name);
+	_cleanup_free_ char *folder = text_printf("/sys/block/%s/device", name);
+
+	if (!node || !folder)
+		return -ENOMEM;
+	return disk_condition_open(node, folder, wake_tested, ret, conditions);
+}
+
+/* "active idle_b:650 standby_z:15000", with the recovery times in ms */
+static void print_conditions(const DiskCondition *c, unsigned conditions)
+{
+	for (Condition i = 0; i < _CONDITION_MAX; i++) {
+		unsigned ms = disk_condition_recovery_ms(c, i);
+
+		if (!(conditions >> i & 1))
+			continue;
+		printf("%s%s", i ? " " : "", condition_name(i));
+		if (ms)
+			printf(":%u", ms);
+	}
+	printf("\n");
+}
+
+static int ask_condition(const char *name, bool wake_tested, char **words)
+{
+	_cleanup_(disk_condition_closep) DiskCondition *c = NULL;
+	unsigned conditions;
+	Condition now;
+	int r = open_disk(name, wake_tested, &c, &conditions), to;
+
+	if (r < 0)
+		return r;
+	if (streq(words[0], "conditions")) {
+		print_conditions(c, conditions);
+		return 0;
+	}
+	if (streq(words[0], "set")) {
+		to = condition_from_name(words[1]);
+		return to < 0 ? to : disk_condition_set(c, (Condition)to);
+	}
+	r = disk_condition_get(c, &now);
+	if (r >= 0)
+		printf("%s\n", condition_name(now));
+	return r;
+}
+
+static void print_probes(Device *d)
+{
+	Offer offer = {};
+
+	for (const Knob *const *k = knob_registry; *k; k++) {
+		_cleanup_free_ char *why = NULL;
+
+		printf("%s: %s\n", (*k)->name, (*k)->probe(d, &offer, &why) < 0 ? why : "offered");
+	}
+}
+
+static int ask_knob(const char *name, char **words)
+{
+	_cleanup_(device_unrefp) Device *d = NULL;
+	KnobValue v, found = {};
+	const Knob *k;
+	int r = block_device_new("/sys", name, false, &d);
+
+	if (r < 0)
+		return r;
+	if (streq(words[0], "probe")) {
+		print_probes(d);
+		return 0;
+	}
+	k = knob_find(words[1]);
+	if (!k)
+		return -ENOENT;
+	snprintf(v.text, sizeof(v.text), "%s", words[2] ?: "");
+	r = streq(words[0], "read") ? k->read(d, &found) : knob_apply(k, d, &v, &found);
+	if (*found.text)
+		printf("%s\n", found.text);
+	return r;
+}
+
+static const struct {
+	const char *name;
+	int words;
+	bool knob;
+} questions[] = {
+	{ "conditions", 1, false }, { "get", 1, false },  { "set", 2, false },
+	{ "probe", 1, true },       { "apply", 3, true }, { "read", 2, true },
+};
+
+int main(int argc, char **argv)
+{
+	bool wake_tested = argc > 1 && streq(argv[1], "--wake-tested");
+
+	argc -= wake_tested;
+	argv += wake_tested;
+	for (size_t i = 0; argc > 2 && i < ELEMENTSOF(questions); i++) {
+		int r;
+
+		if (!streq(argv[2], questions[i].name) || argc != 2 + questions[i].words)
+			continue;
+		r = questions[i].knob ? ask_knob(argv[1], argv + 2)
+				      : ask_condition(argv[1], wake_tested, argv + 2);
+		if (r < 0)
+			printf("%s\n", strerrorname_np(-r));
+		return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	}
+	fputs(help, stderr);
+	return 2;
+}

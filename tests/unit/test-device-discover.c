@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What is managed without being named, by which names the configuration reaches it, and NVMe
+ * controllers with their namespaces. */
+
+#include "test-device-block.h"
+
+/* class/nvme/NAME, live, with a serial number. */
+static void make_controller(const char *root, const char *name, const char *serial)
+{
+	_cleanup_free_ char *folder = text_printf("devices/ctrl/%s", name);
+	_cleanup_free_ char *class = text_printf("class/nvme/%s", name);
+	const struct {
+		const char *attr, *text;
+	} attrs[] = { { "dev", "240:0\n" },      { "state", "live\n" },
+		      { "transport", "pcie\n" }, { "model", "SAMSUNG MZQL23T8HCLS-00A07    \n" },
+		      { "serial", serial },      { "subsysnqn", "nqn.2014-08.org:one\n" } };
+
+	for (size_t i = 0; i < ELEMENTSOF(attrs); i++) {
+		_cleanup_free_ char *path = text_printf("%s/%s", folder, attrs[i].attr);
+
+		put(root, path, attrs[i].text);
+	}
+	link_to(root, class, folder);
+}
+
+/* A block device that the controller's folder shows as its own. */
+static void make_namespace(const char *root, const char *controller, const char *name,
+			   const char *dev)
+{
+	_cleanup_free_ char *link = text_printf("devices/ctrl/%s/%s", controller, name);
+	_cleanup_free_ char *to = text_printf("devices/%s", name);
+
+	make_disk(root, name, dev);
+	link_to(root, link, to);
+}
+
+/* The kernel's own multipath hides the way through one controller: without a device number. */
+static void make_path(const char *root, const char *controller, const char *name)
+{
+	_cleanup_free_ char *dev = text_printf("devices/%s/dev", name);
+
+	make_namespace(root, controller, name, "0:0");
+	drop(root, dev);
+	drop(root, "dev/block/0:0");
+}
+
+static void drop_namespace(const char *root, const char *controller, const char *name)
+{
+	_cleanup_free_ char *link = text_printf("devices/ctrl/%s/%s", controller, name);
+	_cleanup_free_ char *block = text_printf("block/%s", name);
+
+	drop(root, link);
+	drop(root, block);
+}
+
+static void disks_and_controllers_are_managed_and_others_ignored(void **state)
+{
+	static const char *const others[] = { "loop0", "zram0", "ram0", "fd0",   "sr0",
+					      "vda",   "md0",   "dm-0", "nullb0" };
+	_cleanup_(inventory_freep) Inventory *i = NULL;
+	const char *root = *state;
+	Seen seen;
+
+	for (size_t n = 0; n < ELEMENTSOF(others); n++) {
+		_cleanup_free_ char *dev = text_printf("1:%zu", n);
+
+		make_disk(root, others[n], dev);
+	}
+	put(root, "devices/loop0/loop/backing_file", "/x\n");
+	make_scsi(root, "sdr", "8:1");
+	put(root, "devices/sdr/ro", "1\n");
+	make_scsi(root, "sdu", "8:2");
+	put(root, "devices/sdu/removable", "1\n");
+	put(root, "devices/sr0/device/type", "5\n");
+	make_scsi(root, "usb1/sdx", "8:3"); /* its own path leads over USB */
+	drop(root, "block/usb1/sdx");
+	link_to(root, "block/sdx", "devices/usb1/sdx");
+	i = open_all(root, &seen);
+	assert_int_equal(seen.added, 0);
+	make_scsi(root, "sda", "8:4");
+	make_controller(root, "nvme0", "S1\n");
+	make_namespace(root, "nvme0", "nvme0n1", "259:0");
+	assert_int_equal(i->ops->process(i), 0);
+	assert_int_equal(seen.added, 2);
+	assert_int_equal(i->ops->process(i), 0);
+	assert_int_equal(seen.added + seen.removed, 2);
+	seen_free(&seen);
+}
+
+static void discovery_can_be_switched_off_and_single_devices_left_alone(void **state)
+{
+	const BlockConfig alone = { .name = (char *)"sdb", .unmanaged = true };
+	_cleanup_(inventory_freep) Inventory *i = NULL, *none = NULL;
+	const char *root = *state;
+	Seen seen;
+
+	make_scsi(root, "sda", "8:0");
+	make_scsi(root, "sdb", "8:16");
+	none = open_with(root, &(BlockOptions){ .discover = false }, &seen);
+	assert_int_equal(seen.added, 0);
+	i = open_with(root, &(BlockOptions){ .discover = true, .configs = &alone, .n_configs = 1 },
+		      &seen);
+	assert_int_equal(seen.added, 1);
+	assert_string_equal(seen.device->name, "sda");
+	seen_free(&seen);
+}
+
+static void a_read_only_disk_is_managed_when_it_is_named(void **state)
+{
+	_cleanup_(inventory_freep) Inventory *i = NULL;
+	const char *root = *state;
+	Seen seen;
+
+	make_scsi(root, "sda", "8:0");
+	put(root, "devices/sda/ro", "1\n");
+	i = open_one(root, "sda", &seen);
+	assert_int_equal(seen.added, 1);
+	seen_free(&seen);
+}
+
+static void expect_name(const char *root, const char *config, const char *name)
+{
+	Seen seen;
+	_cleanup_(inventory_freep) Inventory *i = open_one(root, config, &seen);
+
+	assert_non_null(i);
+	assert_int_equal(seen.added, 1);
+	assert_string_equal(seen.device->name, name);
+	assert_string_equal(seen.device->group, "rack1");
+	seen_free(&seen);
+}
+
+static void a_section_reaches_its_device_by_any_of_its_names(void **state)
+{
+	const char *root = *state;
+
+	make_scsi(root, "sda", "8:0");
+	make_scsi(root, "sdb", "8:16");
+	make_controller(root, "nvme3", "S4YZNX0R  \n");
+	make_namespace(root, "nvme3", "nvme3n1", "259:0");
+	put(root, "devices/nvme3n1/wwid", "eui.0025\n");
+	expect_name(root, "sdb", "sdb");
+	expect_name(root, "wwid:naa.5000c500sdb", "sdb");
+	expect_name(root, "nvme3", "nvme3");
+	expect_name(root, "nvme3n1", "nvme3");
+	expect_name(root, "serial:S4YZNX0R", "nvme3");
+	expect_name(root, "wwid:eui.0025", "nvme3");
+}
+
+static void a_controller_is_its_one_namespace_to_the_block_layer(void **state)
+{
+	_cleanup_(inventory_freep) Inventory *i = NULL;
+	const char *root = *state;
+	char text[32];
+	Device *d;
+	Seen seen;
+
+	make_controller(root, "nvme0", "S1\n");
+	make_namespace(root, "nvme0", "nvme0n1", "259:7");
+	put(root, "devices/nvme0n1/queue/nr_requests", "64\n");
+	put(root, "devices/nvme0n1/stat", "1 0 8 1 2 0 16 1 0 1 1\n");
+	put(root, "proc/self/mountinfo", "1 1 259:7 / /srv rw - xfs /dev/nvme0n1 rw\n");
+	i = open_all(root, &seen);
+	d = seen.device;
+	assert_string_equal(d->name, "nvme0");
+	assert_string_equal(d->id, "serial:S1");
+	assert_string_equal(d->model, "SAMSUNG MZQL23T8HCLS-00A07");
+	assert_string_equal(d->node, "/dev/nvme0");
+	assert_string_equal(d->stack, "/srv");
+	assert_int_equal(d->kind, KIND_NVME);
+	assert_true(d->devnum == makedev(259, 7));
+	assert_null(d->block_why_not);
+	assert_int_equal(d->ops->attr_read(d, "queue/nr_requests", text, sizeof(text)), 0);
+	assert_string_equal(text, "64");
+	assert_null(d->ops->condition_get);
+	seen_free(&seen);
+}
+
+static void several_namespaces_are_counted_together_and_not_shaped(void **state)
+{
+	_cleanup_(inventory_freep) Inventory *i = NULL;
+	const char *root = *state;
+	DeviceCounters c;
+	char text[32];
+	Device *d;
+	Seen seen;
+
+	make_controller(root, "nvme0", "S1\n");
+	make_namespace(root, "nvme0", "nvme0n2", "259:2");
+	make_namespace(root, "nvme0", "nvme0n1", "259:1");
+	put(root, "devices/nvme0n1/stat", "10 0 80 1 20 0 160 2 3 1 1\n");
+	put(root, "devices/nvme0n2/stat", "1 0 8 1 2 0 16 1 4 1 1\n");
+	put(root, "proc/self/mountinfo", "1 1 259:2 / /usr rw - xfs /dev/nvme0n2 rw\n");
+	i = open_all(root, &seen);
+	d = seen.device;
+	assert_int_equal(seen.added, 1);
+	assert_true(d->devnum == 0);
+	assert_non_null(strstr(d->block_why_not, "nvme0 has 2 namespaces"));
+	assert_int_equal(d->ops->attr_read(d, "queue/nr_requests", text, sizeof(text)),
+			 -EOPNOTSUPP);
+	assert_int_equal(d->ops->cgroup_read(d, "io.cost.qos", text, sizeof(text)), -EOPNOTSUPP);
+	assert_int_equal(d->ops->counters(d, &c), 0);
+	assert_int_equal(c.ios[READ_IO], 11);
+	assert_int_equal(c.bytes[WRITE_IO], 176 * 512);
+	assert_true(c.outstanding == 7 && c.latency_us == 5000);
+	assert_string_equal(d->protected_why, "holds the system's programs");
+	assert_string_equal(d->stack, "nvme0n2: /usr");
+	seen_free(&seen);
+}
+
+static void a_controller_without_a_namespace_offers_its_features_alone(void **state)
+{
+	_cleanup_(inventory_freep) Inventory *i = NULL;
+	const char *root = *state;
+	DeviceCounters c;
+	Seen seen;
+
+	make_controller(root, "nvme0", "S1\n");
+	i = open_all(root, &seen);
+	assert_string_equal(seen.device->block_why_not, "nvme0 has no namespace");
+	assert_int_equal(seen.device->ops->counters(seen.device, &c), 0);
+	assert_int_equal(c.ios[READ_IO], 0);
+	/* the namespace comes when the kernel has scanned it */
+	make_namespace(root, "nvme0", "nvme0n1", "259:1");
+	assert_int_equal(i->ops->process(i), 0);
+	assert_int_equal(seen.added, 2);
+	assert_int_equal(seen.removed, 1);
+	assert_null(seen.device->block_why_not);
+	drop_namespace(root, "nvme0", "nvme0n1");
+	assert_int_equal(i->ops->process(i), 0);
+	assert_int_equal(seen.removed, 2);
+	seen_free(&seen);
+}
+
+/* With the kernel's own multipath nvme1n1 is of the subsystem; the queues are the hidden devices'.
+ */
+static void below_native_multipath_each_controller_has_its_own_queue(void **state)
+{
+	_cleanup_(inventory_freep) Inventory *i = NULL;
+	const char *root = *state;
+	char text[32];
+	Device *d;
+	Seen seen;
+
+	make_disk(root, "nvme1n1", "259:9");
+	make_controller(root, "nvme2", "S2\n");
+	make_path(root, "nvme2", "nvme1c2n1");
+	put(root, "devices/nvme1c2n1/queue/nr_requests", "127\n");
+	put(root, "devices/nvme1c2n1/stat", "5 0 8 1 2 0 16 1 0 1 1\n");
+	put(root, "proc/self/mountinfo", "1 1 259:9 / /usr rw - xfs /dev/nvme1n1 rw\n");
+	i = open_all(root, &seen);
+	d = seen.device;
+	assert_int_equal(seen.added, 1);
+	assert_true(d->devnum == makedev(259, 9));
+	assert_int_equal(d->ops->attr_read(d, "queue/nr_requests", text, sizeof(text)), 0);
+	assert_string_equal(text, "127");
+	assert_string_equal(d->protected_why, "holds the system's programs");
+	seen_free(&seen);
+	inventory_freep(&i);
+	/* a second path: what a cgroup says of the head would count for both */
+	make_controller(root, "nvme3", "S3\n");
+	make_path(root, "nvme3", "nvme1c3n1");
+	i = open_one(root, "nvme2", &seen);
+	assert_int_equal(seen.added, 1);
+	assert_true(seen.device->devnum == 0);
+	seen_free(&seen);
+}
+
+static void a_controller_is_waited_for_until_it_is_live_and_kept_while_it_is_reset(void **state)
+{
+	_cleanup_(inventory_freep) Inventory *i = NULL;
+	const char *root = *state;
+	Seen seen;
+
+	make_controller(root, "nvme0", "S1\n");
+	put(root, "devices/ctrl/nvme0/transport", "tcp\n");
+	put(root, "devices/ctrl/nvme0/state", "connecting\n");
+	i = open_all(root, &seen);
+	assert_int_equal(seen.added, 0);
+	put(root, "devices/ctrl/nvme0/state", "live\n");
+	assert_int_equal(i->ops->process(i), 0);
+	assert_int_equal(seen.added, 1);
+	assert_string_equal(seen.device->id, "nqn:nqn.2014-08.org:one");
+	put(root, "devices/ctrl/nvme0/state", "resetting\n");
+	assert_int_equal(i->ops->process(i), 0);
+	assert_int_equal(seen.added + seen.removed, 1);
+	drop(root, "class/nvme/nvme0");
+	assert_int_equal(i->ops->process(i), 0);
+	assert_int_equal(seen.removed, 1);
+	seen_free(&seen);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ROOT_TEST(disks_and_controllers_are_managed_and_others_ignored),
+		ROOT_TEST(discovery_can_be_switched_off_and_single_devices_left_alone),
+		ROOT_TEST(a_read_only_disk_is_managed_when_it_is_named),
+		ROOT_TEST(a_section_reaches_its_device_by_any_of_its_names),
+		ROOT_TEST(a_controller_is_its_one_namespace_to_the_block_layer),
+		ROOT_TEST(several_namespaces_are_counted_together_and_not_shaped),
+		ROOT_TEST(a_controller_without_a_namespace_offers_its_features_alone),
+		ROOT_TEST(below_native_multipath_each_controller_has_its_own_queue),
+		ROOT_TEST(a_controller_is_waited_for_until_it_is_live_and_kept_while_it_is_reset),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

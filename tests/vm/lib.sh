@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Sourced by the tests that run in a guest of tests/vm/boot: those of tests/bus, with a storpowerd that
+# manages the guest's own devices, and functions that make devices.
+
+. "$(dirname "${BASH_SOURCE[0]}")/../bus/lib.sh"
+[[ -x /vm/run ]] || { echo "Bail out! This runs in a guest: tests/vm/boot $0"; exit 1; }
+what=()
+. "$(dirname "${BASH_SOURCE[0]}")/devices.sh"
