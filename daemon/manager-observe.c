@@ -263,9 +263,9 @@ static bool observe_overrun(Manager *m)
 
 	m->measured_w = manager_measure(m);
 	over = m->measured_w - m->budget_w;
-	m->overrun = !isnan(over) && over > 0;
-	if (m->overrun && settling(m))
+	if (over > 0 && settling(m))
 		return false; /* it is being brought down already */
+	m->overrun = over > 0;
 	m->guard_w = next_guard(m->guard_w, m->overrun ? over : 0, m->budget_w);
 	if (!m->overrun)
 		return false;

@@ -21,6 +21,7 @@ sanitize: deps
 VALGRIND_LEAVES_OUT := test-*bpf*=valgrind does not know all of bpf(2);\
 test-manager-hour=takes too long under valgrind, runs under the sanitizers;\
 test-manager-crash=takes too long under valgrind, runs under the sanitizers;\
+test-plan-random=takes too long under valgrind, runs under the sanitizers;\
 test-plan-oracle=takes too long under valgrind, runs under the sanitizers
 
 # Memory that valgrind sees the kernel write through bpf(2) looks unset to it.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# kernels: all
+# kernels: one
 # limit: 600
 # qemu: -icount shift=2,sleep=off -rtc clock=vm
 #

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# kernels: all
+# kernels: one
 # limit: 300
 # qemu: -drive driver=null-co,size=64M,if=none,id=plain -device nvme,drive=plain,serial=PLAIN
 #
