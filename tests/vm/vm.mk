@@ -2,8 +2,10 @@
 
 include $(wildcard tests/testbed/*/*.mk)
 
-# the programs that only guests use
+# the programs that only guests use, and what a guest's root gets by `make install`
 vm-tools:
+	@rm -rf $(B)/vm-root
+	@$(MAKE) --no-print-directory -s install DESTDIR=$(B)/vm-root
 
 # the kernels and the root image, kept outside of the tree
 vm-image:

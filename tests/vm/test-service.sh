@@ -1,0 +1,87 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# kernels: one
+# systemd
+# limit: 300
+#
+# storpowerd as it is installed: a unit of systemd, on the system bus, with the distribution's own
+# rules. What `make install` puts there is laid over the guest's root.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/devices.sh"
+
+ctl() {
+	storpowerctl --no-pager "$@"
+}
+
+state_of_flat() {
+	grep -s . /sys/block/flat/queue/{nr_requests,max_sectors_kb}
+	grep -o '\[.*\]' /sys/block/flat/queue/scheduler # there may be one more: the unit loads bfq
+	grep "^$(</sys/block/flat/dev) enable=1" /sys/fs/cgroup/io.cost.qos
+}
+
+active() {
+	[[ $(systemctl is-active storpowerd) == active ]]
+}
+
+enforced() {
+	ctl status --json=short | jq -e '.Enforcing and .CapPower <= .EffectiveLimit + 0.001' >/dev/null
+}
+
+paced() {
+	grep -q "^$(</sys/block/flat/dev) enable=1" /sys/fs/cgroup/io.cost.qos
+}
+
+as_before() {
+	state_of_flat >"$tmp/after"
+	diff "$tmp/before" "$tmp/after"
+}
+
+pid() {
+	systemctl show --property=MainPID --value storpowerd
+}
+
+new_pid() { # OLD
+	local now
+	now=$(pid)
+	[[ $now != 0 && $now != "$1" ]] && ctl version
+}
+
+log_says() { # TEXT
+	journalctl --unit=storpowerd --output=cat | grep -qF "$1"
+}
+
+nullb flat 256 50000 || { echo "Bail out! no null_blk"; exit 1; }
+cp -a "$B/vm-root/." / || { echo "Bail out! make vm-tools installs nothing"; exit 1; }
+mkdir -p /etc/storpower/storpower.conf.d
+printf '[device flat]\nprofile = intel-p5510\n' >/etc/storpower/storpower.conf.d/50-local.conf
+systemctl daemon-reload
+busctl call org.freedesktop.DBus /org/freedesktop/DBus org.freedesktop.DBus ReloadConfig
+state_of_flat >"$tmp/before"
+
+ok "the unit starts and says when it is ready" systemctl start storpowerd
+ok "it is active" active
+ok "the unit switches the io controller on for all slices" grep -qw io /sys/fs/cgroup/cgroup.subtree_control
+ok "root may ask on the system bus" ctl status
+ok "nobody else may set a limit" bash -c '! setpriv --reuid=65534 --clear-groups storpowerctl --no-pager set 50%'
+ok "a budget is accepted" ctl set 60%
+ok "and enforced" eventually enforced
+ok "by pacing, on this kernel" paced
+ok "eBPF is permitted" test "$(ctl status --json=short | jq -r .Meter)" = ebpf
+ok "the journal of the system has it, with the device" \
+	eventually bash -c 'journalctl --unit=storpowerd --output=json | jq -e "select(.DEVICE == \"flat\" and .KNOB != null)" >/dev/null'
+
+before=$(pid)
+systemctl kill --kill-who=main --signal=KILL storpowerd
+ok "killed, it is started anew" eventually new_pid "$before"
+ok "and goes on enforcing what stands" eventually enforced
+ok "what was put back between is in the log" eventually log_says "settings were put back"
+ok "reload is answered" systemctl reload storpowerd
+ok "the watchdog is fed" test "$(systemctl show --property=WatchdogUSec --value storpowerd)" = 30s
+ok "stopping gives everything back" systemctl stop storpowerd
+ok "nothing differs from before" as_before
+ok "the claim is there after the next start" bash -c 'systemctl start storpowerd; storpowerctl --no-pager list --claims | grep -q "60 %"'
+ok "clear ends it" ctl clear
+ok "nothing differs from before, again" eventually as_before
+systemctl stop storpowerd
+is "no unit has failed" "$(systemctl --failed --plain --no-legend)" ""
+done_testing
