@@ -254,7 +254,7 @@ void manager_on_device(Device *d, DeviceEvent event, void *userdata)
 	else if (event == DEVICE_REMOVED && known)
 		remove_device(m, i);
 	else if (event == DEVICE_RESET && known)
-		managed_reread(m, m->devices[i], event_text(event));
+		managed_reset(m, m->devices[i]);
 	else if (event == DEVICE_CHANGED && known)
 		reconsider_device(m, m->devices[i]);
 	else

@@ -67,6 +67,7 @@ typedef struct Step {
 	bool first_touch;
 	bool raises; /* what the device can draw */
 	Setting before, target;
+	bool io_meanwhile;           /* or nobody can tell */
 	KnobValue value, found, was; /* found: empty when it could not be read */
 	int result;
 } Step;
@@ -91,6 +92,7 @@ struct ManagedDevice {
 	double transition_w;        /* ...drawing so much */
 	uint64_t tightened_us;      /* last lowering, for dwell */
 	uint64_t woke_us, last_io_us;
+	uint64_t reread_us;
 	uint64_t froze_us; /* its queue, by a knob, last */
 
 	DeviceCounters counters;
@@ -177,6 +179,10 @@ bool managed_leftovers_done(Manager *m, ManagedDevice *md);
 /* Believes what the device's knobs say now, and has set anew what is lost; then plans, saying why.
  */
 void managed_reread(Manager *m, ManagedDevice *md, const char *why);
+/* The same after a reset: until it has been read, what lives in the device counts as lost. */
+void managed_reset(Manager *m, ManagedDevice *md);
+/* The same now and then, where a knob may lose its hold by itself. */
+void managed_reread_drifting(Manager *m, ManagedDevice *md);
 
 /* manager-observe.c */
 void manager_look(Manager *m); /* sets news, woken */

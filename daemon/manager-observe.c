@@ -300,6 +300,7 @@ void manager_look(Manager *m)
 	for (size_t i = 0; i < m->n_devices; i++) {
 		observe(m, m->devices[i], now);
 		m->news |= is_news(m, m->devices[i], now);
+		managed_reread_drifting(m, m->devices[i]);
 	}
 	m->news |= observe_groups(m);
 	m->news |= observe_overrun(m);

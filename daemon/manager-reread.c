@@ -9,11 +9,14 @@
 #include "base/log.h"
 #include "manager-internal.h"
 
+#define DRIFT_US (5 * USEC_PER_SEC)
+
 typedef struct Reread {
 	Job job; /* first */
 	Manager *manager;
 	ManagedDevice *md;
 	const char *why;
+	bool reset;
 	KnobValue found[]; /* of each knob; "" where it could not be read */
 } Reread;
 
@@ -29,27 +32,46 @@ static void reread_run(Job *job)
 	}
 }
 
-/* What a knob had set is still so, or else counts as gone. */
-static void take_found(ManagedDevice *md, ManagedKnob *mk, const KnobValue *found)
+static bool holds(const ManagedDevice *md, const ManagedKnob *mk)
 {
-	bool holds = *found->text && knob_fulfils(mk->knob, md->device, &mk->wanted, found);
-
-	if (*found->text)
-		mk->current = *found;
-	if (mk->touched)
-		setting_take(&md->actual, holds ? &md->target : &SETTING_AS_FOUND,
-			     mk->knob->mechanism);
+	return *mk->current.text && knob_fulfils(mk->knob, md->device, &mk->wanted, &mk->current);
 }
 
-static void take_in(Manager *m, ManagedDevice *md, const Reread *r)
+/* What a knob had set is still so, or else counts as gone. */
+static bool take_found(ManagedDevice *md, bool those_that_hold)
 {
+	bool any = false;
+
+	for (size_t i = 0; i < knob_count(); i++) {
+		const ManagedKnob *mk = &md->knobs[i];
+
+		if (!mk->offered || !mk->touched || holds(md, mk) != those_that_hold)
+			continue;
+		setting_take(&md->actual, those_that_hold ? &md->target : &SETTING_AS_FOUND,
+			     mk->knob->mechanism);
+		any = true;
+	}
+	return any;
+}
+
+/* True: something was lost. */
+static bool take_in(Manager *m, ManagedDevice *md, const Reread *r)
+{
+	bool lost;
+
 	for (size_t i = 0; i < knob_count(); i++)
-		if (md->knobs[i].offered)
-			take_found(md, &md->knobs[i], &r->found[i]);
-	md->has_counters = false;
+		if (md->knobs[i].offered && (*r->found[i].text || md->knobs[i].touched))
+			md->knobs[i].current = r->found[i];
+	take_found(md, true);
+	/* afterwards, as several knobs may serve one mechanism */
+	lost = take_found(md, false);
 	managed_set_target(m, md, &md->target);
+	if (!lost)
+		return false;
+	md->has_counters = false;
 	manager_decide(m, md->device->name, r->why, "what was lost is set again");
 	log_notice("%s: %s: what was lost is set again", md->device->name, r->why);
+	return true;
 }
 
 static void reread_done(Job *job)
@@ -65,13 +87,14 @@ static void reread_done(Job *job)
 		return;
 	}
 	if (md->reset) { /* once more, meanwhile */
-		md->reset = false;
-		managed_reread(m, md, r->why);
+		managed_reset(m, md);
 		return;
 	}
-	take_in(m, md, r);
-	managed_leftovers_done(m, md);
-	manager_react(m, r->why);
+	if (take_in(m, md, r) || managed_leftovers_done(m, md) || r->reset)
+		manager_react(m, r->why);
+	else
+		manager_pump(m);
+	manager_arm(m);
 }
 
 /* Until it has been read, what lives in the device counts as lost. */
@@ -84,15 +107,10 @@ static void expect_the_worst(Manager *m, ManagedDevice *md)
 	managed_update_cap(m, md);
 }
 
-void managed_reread(Manager *m, ManagedDevice *md, const char *why)
+static void begin(Manager *m, ManagedDevice *md, const char *why, bool reset)
 {
-	Reread *r;
+	Reread *r = calloc(1, sizeof(*r) + knob_count() * sizeof(r->found[0]));
 
-	if (md->busy) {
-		md->reset = true; /* the worker has the device: when it is done */
-		return;
-	}
-	r = calloc(1, sizeof(*r) + knob_count() * sizeof(r->found[0]));
 	if (!r) {
 		log_oom();
 		return;
@@ -101,14 +119,44 @@ void managed_reread(Manager *m, ManagedDevice *md, const char *why)
 	r->manager = m;
 	r->md = md;
 	r->why = why;
+	r->reset = reset;
 	md->busy = true;
-	md->step_began_us = manager_now_us(m);
+	md->step_began_us = md->reread_us = manager_now_us(m);
 	m->fast_steps++;
-	if (!m->event_us)
-		m->event_us = md->step_began_us;
-	expect_the_worst(m, md);
 	if (m->loop->submit(m->loop, &r->job) < 0) {
 		reread_run(&r->job);
 		reread_done(&r->job);
 	}
+}
+
+void managed_reread(Manager *m, ManagedDevice *md, const char *why)
+{
+	if (md->busy)
+		md->reset = true; /* the worker has the device: when it is done */
+	else
+		begin(m, md, why, false);
+}
+
+void managed_reset(Manager *m, ManagedDevice *md)
+{
+	if (md->busy) {
+		md->reset = true;
+		return;
+	}
+	md->reset = false;
+	if (!m->event_us)
+		m->event_us = manager_now_us(m);
+	expect_the_worst(m, md);
+	begin(m, md, "a device was reset", true);
+}
+
+void managed_reread_drifting(Manager *m, ManagedDevice *md)
+{
+	if (md->busy || manager_now_us(m) < md->reread_us + DRIFT_US)
+		return;
+	for (size_t i = 0; i < knob_count(); i++)
+		if (md->knobs[i].touched && md->knobs[i].knob->drifts) {
+			begin(m, md, "the cgroups have changed", false);
+			return;
+		}
 }

@@ -51,12 +51,30 @@ static int turn(Step *s)
 	return knob_apply(k, d, &s->value, &s->found);
 }
 
+/* IOs that were done, and whether one waits; false: nobody knows. */
+static bool count_io(Device *d, uint64_t *ret_done, bool *ret_waiting)
+{
+	DeviceCounters c;
+
+	if (!d->ops->counters || d->ops->counters(d, &c) < 0)
+		return false;
+	*ret_done = c.ios[READ_IO] + c.ios[WRITE_IO];
+	*ret_waiting = c.outstanding >= 1;
+	return true;
+}
+
 /* Off the loop. A write that failed may have done something all the same. */
 static void step_run(Job *job)
 {
 	Step *s = (Step *)job;
+	Device *d = s->md->device;
+	uint64_t before, after;
+	bool waiting;
 
+	s->io_meanwhile = !count_io(d, &before, &waiting);
 	s->result = turn(s);
+	if (!s->io_meanwhile)
+		s->io_meanwhile = !count_io(d, &after, &waiting) || waiting || after != before;
 	if (s->result < 0 && s->result != -ESTALE &&
 	    s->mk->knob->read(s->md->device, &s->found) < 0)
 		s->found = (KnobValue){};
@@ -137,10 +155,11 @@ static void note_failure(Manager *m, const Step *s)
 		    md->device->name, md->problem ?: mk->knob->name);
 }
 
-/* IO came while the disk was on its way to sleep, and it is waking again. */
+/* IO came while the disk was on its way to sleep, and it is waking again. Without IO it is a disk
+ * that obeys in words alone. */
 static bool was_woken(const Step *s)
 {
-	return s->result == -EREMOTEIO && !s->raises &&
+	return s->result == -EREMOTEIO && !s->raises && s->io_meanwhile &&
 	       s->mk->knob->mechanism == MECHANISM_CONDITION;
 }
 
@@ -149,8 +168,7 @@ static bool take_in(Manager *m, const Step *s)
 	ManagedDevice *md = s->md;
 
 	if (md->reset) {
-		md->reset = false;
-		managed_reread(m, md, "a device was reset");
+		managed_reset(m, md);
 		return true;
 	}
 	if (was_woken(s)) {

@@ -9,9 +9,28 @@
 #include "device/block-device.h"
 #include "device/block-protect.h"
 
+#define DESCRIPTOR_MARGIN 1.05 /* watts in descriptors are rounded up */
+
 void block_tell(BlockInventory *b, Device *d, DeviceEvent event)
 {
 	b->inventory.handler(d, event, b->inventory.userdata);
+}
+
+/* A drive that may draw more in a state than its profile believes would break a budget. */
+static void compare_with_drive(const Device *d, const Descriptor *drive)
+{
+	const Profile *p = d->profile;
+
+	for (unsigned i = 0; i < MIN(p->n_states, drive->n_states); i++) {
+		double says_w = drive->states[i].max_w, believed_w = p->states[i].max_w;
+
+		if (drive->states[i].operational && p->states[i].present &&
+		    says_w > believed_w * DESCRIPTOR_MARGIN)
+			log_warning("%s: in power state %u it may draw %.1f W by its own word, "
+				    "%.1f W by profile %s: a cap there may not hold; correct the "
+				    "profile, or name another for this device",
+				    d->name, i, says_w, believed_w, p->name);
+	}
 }
 
 /* The profile the configuration names says what the device is like, and so of which kind. */
@@ -21,17 +40,21 @@ static int give_profile(const BlockInventory *b, const BlockConfig *c, Device *d
 	const char *name = c ? c->profile : NULL;
 	const Profile *p = name && store ? profile_store_get(store, name) : NULL;
 	Descriptor descriptor;
+	int r = 0;
 
 	if (name && !p)
 		log_warning("%s: no profile is named %s; going by its model \"%s\"", d->name, name,
 			    d->model);
-	if (!p) {
-		block_device_describe(d, &descriptor);
-		return device_match_profile(d, store, &descriptor);
+	block_device_describe(d, &descriptor);
+	if (p) {
+		d->profile = p;
+		d->kind = p->kind;
+	} else {
+		r = device_match_profile(d, store, &descriptor);
 	}
-	d->profile = p;
-	d->kind = p->kind;
-	return 0;
+	if (r >= 0)
+		compare_with_drive(d, &descriptor);
+	return r;
 }
 
 static int give_group(const BlockConfig *c, Device *d)

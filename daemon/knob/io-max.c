@@ -357,6 +357,7 @@ const Knob knob_io_max = {
 	/* It is checked a slice of 20 to 100 ms at a time; IO of the root cgroup passes by, and so
 	 * does a cgroup made since the limits were last divided. */
 	.exactness = MEAN,
+	.drifts = true,
 	.freezes = true, /* the first line of a device does (blk_throtl_init() since 6.10) */
 	.probe = io_max_probe,
 	.read = io_max_read,

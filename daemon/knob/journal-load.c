@@ -101,6 +101,18 @@ static int load_lines(Loader *l, const char *text, size_t n)
 	return 0;
 }
 
+static void tell_unknown(const Journal *j)
+{
+	for (size_t i = 0; i < j->n; i++) {
+		const JournalRecord *r = j->records[i];
+
+		if (!knob_find(r->knob))
+			log_warning("%s: it holds \"%s\" as original of %s of %s, a knob that this "
+				    "version does not know: kept for one that does",
+				    j->file.path, r->original.text, r->knob, r->device);
+	}
+}
+
 int journal_load(Journal *j)
 {
 	_cleanup_(loader_clear) Loader l = { .j = j };
@@ -113,6 +125,7 @@ int journal_load(Journal *j)
 	r = load_lines(&l, text, n);
 	if (r < 0)
 		return r;
+	tell_unknown(j);
 	j->distrusted = l.torn || l.damaged;
 	/* a copy that cannot be kept is complained of there; putting things back matters more */
 	if (l.damaged)

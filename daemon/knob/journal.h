@@ -35,10 +35,3 @@ bool journal_has_device(const Journal *j, const char *device_id);
 /* Forgets the device's records of an earlier boot whose knobs live in the kernel: it has its own
  * defaults again. */
 void journal_forget_moot(Journal *j, const Device *d);
-
-/* Puts every recorded knob of this device back, in registry order, and forgets those that read back
- * right. Knobs that live in the kernel and were recorded in an earlier boot are forgotten
- * unwritten. Records of a knob that this version does not know are kept, and make it -EOPNOTSUPP.
- * Returns 0, or the first error after having tried all (each is logged and stays recorded);
- * *ret_restored counts. */
-int journal_restore_device(Journal *j, Device *d, size_t *ret_restored);

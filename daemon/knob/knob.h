@@ -19,6 +19,7 @@ typedef struct Knob {
 	Exactness exactness;
 	bool slow;    /* takes seconds (a spindle): never waited for on the emergency path */
 	bool freezes; /* writing it stops the device's queue for a moment: not twice a second */
+	bool drifts;  /* what it holds may slip through others' doing: to be read again at times */
 	bool survives_reboot; /* the value lives in the device, not in the kernel */
 
 	/* Does this device and kernel offer it? Fills in its part of the offer. -EOPNOTSUPP with

@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "journal-replay.h"
 #include "knob/journal.h"
 
 #define BOOT_A "11111111-2222-3333-4444-555555555555"
