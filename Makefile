@@ -135,7 +135,7 @@ clean:
 
 .PHONY: all install uninstall demo bench clean
 .SECONDARY:
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B) -type f -name '*.d' 2>/dev/null)
 include tests/tests.mk
 include tests/checks.mk
 include tests/vm/vm.mk

@@ -33,9 +33,9 @@ static void give_up_knob(Manager *m, const ManagedDevice *md, ManagedKnob *mk)
 	journal_forget(m->journal, md->device->id, mk->knob->name);
 }
 
-static void retarget_knob(Manager *m, ManagedDevice *md, ManagedKnob *mk)
+static void retarget_knob(ManagedDevice *md, ManagedKnob *mk)
 {
-	mk->pending = false;
+	mk->pending = mk->fulfilled = false;
 	if (!mk->offered || mk->knob->want(md->device, &md->target, &mk->original, &mk->wanted) < 0)
 		return;
 	/* a knob that was never touched and is not asked for is left as it is, whatever its owner
@@ -43,13 +43,27 @@ static void retarget_knob(Manager *m, ManagedDevice *md, ManagedKnob *mk)
 	if (!mk->touched && is_original(mk))
 		return;
 	mk->pending = !knob_fulfils(mk->knob, md->device, &mk->wanted, &mk->current);
-	if (mk->pending || !mk->touched)
+	mk->fulfilled = mk->touched && !mk->pending;
+}
+
+static bool others_pending(const ManagedDevice *md, Mechanism mechanism)
+{
+	for (size_t i = 0; i < knob_count(); i++)
+		if (md->knobs[i].pending && md->knobs[i].knob->mechanism == mechanism)
+			return true;
+	return false;
+}
+
+/* Where it ought to be: targets may be closer together than the knob can tell apart, and others (an
+ * IO that woke the disk, a reset) may have given it back for us. */
+static void settle_knob(Manager *m, ManagedDevice *md, ManagedKnob *mk)
+{
+	if (!mk->fulfilled)
 		return;
-	/* targets closer together than the knob can tell apart */
-	setting_take(&md->actual, &md->target, mk->knob->mechanism);
+	if (!others_pending(md, mk->knob->mechanism))
+		setting_take(&md->actual, &md->target, mk->knob->mechanism);
 	mk->failures = 0;
 	mk->retry_at_us = 0;
-	/* others (an IO that woke the disk, a reset) have given it back for us */
 	if (is_original(mk) && !md->busy)
 		give_up_knob(m, md, mk);
 }
@@ -67,7 +81,9 @@ void managed_set_target(Manager *m, ManagedDevice *md, const Setting *target)
 {
 	md->target = *target;
 	for (size_t i = 0; i < knob_count(); i++)
-		retarget_knob(m, md, &md->knobs[i]);
+		retarget_knob(md, &md->knobs[i]);
+	for (size_t i = 0; i < knob_count(); i++)
+		settle_knob(m, md, &md->knobs[i]);
 	clear_problem(md);
 	managed_update_cap(m, md);
 }

@@ -51,8 +51,9 @@ typedef struct ManagedKnob {
 	const Knob *knob;
 	bool offered;
 	char *why_not;
-	bool touched; /* written in this run, not yet given back: `original` is in the journal */
-	bool pending; /* `wanted` differs from `current` */
+	bool touched;   /* written in this run, not yet given back: `original` is in the journal */
+	bool pending;   /* `wanted` differs from `current` */
+	bool fulfilled; /* touched, and it does not */
 	KnobValue original, current, wanted;
 	unsigned failures;    /* in a row */
 	uint64_t retry_at_us; /* after a failure; 0: none */
@@ -143,6 +144,7 @@ struct Manager {
 	bool overrun;
 	bool woken;             /* a disk, by IO, since the last plan */
 	bool news;              /* since the last plan: what it should know */
+	bool unsafe;            /* since the last plan: what it relied on does not hold */
 	uint64_t claims_due_us; /* when a claim begins or expires */
 	double floor_w;
 	uint64_t floor_at_us; /* of which look the floor is */
@@ -187,8 +189,9 @@ void managed_reread_drifting(Manager *m, ManagedDevice *md);
 /* manager-observe.c */
 void manager_look(Manager *m); /* sets news, woken */
 void managed_notice_waking(Manager *m, ManagedDevice *md);
-void managed_distrust(ManagedDevice *md, double over); /* it draws so many times what it may */
-void manager_peek(Manager *m);                         /* at sleeping disks only; sets woken */
+void managed_distrust(Manager *m, ManagedDevice *md,
+		      double over); /* it draws so many times what it may */
+void manager_peek(Manager *m);      /* at sleeping disks only; sets woken */
 
 /* manager-overrun.c */
 void managed_watch_pace(const Manager *m, ManagedDevice *md); /* eBPF is told what is in force */
@@ -209,6 +212,7 @@ double manager_measure(const Manager *m); /* of all devices; NAN: not all are me
 int manager_make_plan(Manager *m, double budget_w, unsigned forbidden, const Policy *policy,
 		      Plan **ret);
 const Policy *manager_policy_now(const Manager *m);
+double manager_group_limit_w(const Manager *m, const char *group); /* INFINITY: none */
 double managed_cap_w(const Manager *m, const ManagedDevice *md, const Setting *s);
 bool managed_asleep(const ManagedDevice *md);
 

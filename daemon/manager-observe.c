@@ -14,6 +14,7 @@
 #define GUARD_DECAY    0.95
 #define GUARD_MARGIN   1.1  /* of the excess */
 #define BIAS_DECAY     0.95 /* a look */
+#define BIAS_CHANGE    0.001
 #define BIAS_MAX       1.5
 #define SENSOR_ERROR   0.02 /* what a sensor may be off without anything being wrong */
 
@@ -120,7 +121,7 @@ static double new_bias(double bias, double over)
 	return forgiven < 1 + SENSOR_ERROR ? 1 : forgiven;
 }
 
-static void observe_power(const Manager *m, ManagedDevice *md)
+static void observe_power(Manager *m, ManagedDevice *md)
 {
 	const Profile *p = md->device->profile;
 	double cap_w = cap_watts(p, &md->actual);
@@ -133,12 +134,13 @@ static void observe_power(const Manager *m, ManagedDevice *md)
 	if (md->transition_end_us)
 		md->estimated_w = MAX(md->estimated_w, md->transition_w);
 	else if (!isnan(md->measured_w) && manager_now_us(m) >= md->tightened_us + AVERAGED_US)
-		managed_distrust(md, md->measured_w / cap_w);
+		managed_distrust(m, md, md->measured_w / cap_w);
 }
 
-void managed_distrust(ManagedDevice *md, double over)
+void managed_distrust(Manager *m, ManagedDevice *md, double over)
 {
 	md->bias = new_bias(md->bias, over);
+	m->unsafe |= md->bias > md->planned_bias + BIAS_CHANGE;
 }
 
 /* IO has reached a sleeping disk: it is waking now, whatever was planned, and the others must make
@@ -228,20 +230,17 @@ static bool settling(const Manager *m)
 	return m->event_us ? now - m->event_us < OVERDUE_US : now < m->enforced_us + AVERAGED_US;
 }
 
-static bool observe_group(const Manager *m, ManagedSensor *s)
+static bool observe_group(Manager *m, ManagedSensor *s)
 {
-	double limit_w = INFINITY, over;
+	double limit_w = manager_group_limit_w(m, s->config->target), over = s->watts - limit_w;
 
-	for (size_t i = 0; i < m->n_devices; i++)
-		if (streq(m->devices[i]->device->group, s->config->target))
-			limit_w = m->devices[i]->group_limit_w + s->guard_w;
-	over = s->watts - limit_w;
 	if (isnan(over) || (over > 0 && settling(m)))
 		return false;
 	s->guard_w = isinf(limit_w) ? 0 : next_guard(s->guard_w, over, limit_w);
 	if (over > 0)
 		log_warning("Group %s draws %.1f W of %.1f W by sensor %s: keeping %.1f W free",
 			    s->config->target, s->watts, limit_w, s->config->name, s->guard_w);
+	m->unsafe |= over > 0;
 	return over > 0;
 }
 

@@ -38,8 +38,9 @@ static void on_overrun(dev_t devnum, double joules, double seconds, void *userda
 		if (md->device->devnum != devnum || !devnum || pace_w <= 0 || spent_w <= pace_w ||
 		    manager_now_us(m) < md->tightened_us + LOOK_US)
 			continue;
-		managed_distrust(md, (md->device->profile->idle_w + spent_w) /
-					     (md->device->profile->idle_w + pace_w));
+		managed_distrust(m, md,
+				 (md->device->profile->idle_w + spent_w) /
+					 (md->device->profile->idle_w + pace_w));
 		m->news = true;
 		log_notice("%s: spends %.2f W by eBPF, paced to %.2f W: planned for with %.0f %% "
 			   "more from now",
@@ -80,7 +81,7 @@ void managed_observe_control(Manager *m, ManagedDevice *md)
 	md->uncontrolled_until_us = manager_now_us(m) + UNCONTROLLED_US;
 	if (was)
 		return;
-	m->news = true;
+	m->news = m->unsafe = true;
 	manager_decide(m, md->device->name, "IO of the root cgroup passes pacing by",
 		       "pacing is not relied on (%.0f %% uncontrolled)", 100 * share);
 	log_notice(

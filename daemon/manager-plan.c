@@ -104,6 +104,14 @@ static size_t find_group(const GroupList *list, const char *name)
 	return PLAN_NO_GROUP;
 }
 
+double manager_group_limit_w(const Manager *m, const char *group)
+{
+	const Claim *by;
+
+	return claims_effective(m->claims, SCOPE_GROUP, group, group_rated_w(m, group),
+				manager_now_us(m), &by);
+}
+
 static double group_guard_w(const Manager *m, const ManagedDevice *md)
 {
 	const ManagedSensor *s = manager_sensor_of(m, SENSOR_OF_GROUP, md);
@@ -114,9 +122,6 @@ static double group_guard_w(const Manager *m, const ManagedDevice *md)
 /* The groups of the devices, each with its limit: INFINITY where no claim names it. */
 static int list_groups(const Manager *m, GroupList *ret)
 {
-	uint64_t now = manager_now_us(m);
-	const Claim *by;
-
 	for (size_t i = 0; i < m->n_devices; i++) {
 		const char *name = m->devices[i]->device->group;
 		PlanGroup *g;
@@ -127,9 +132,7 @@ static int list_groups(const Manager *m, GroupList *ret)
 		if (!g)
 			return -ENOMEM;
 		g->name = name;
-		g->limit_w = claims_effective(m->claims, SCOPE_GROUP, name, group_rated_w(m, name),
-					      now, &by) -
-			     group_guard_w(m, m->devices[i]);
+		g->limit_w = manager_group_limit_w(m, name) - group_guard_w(m, m->devices[i]);
 	}
 	return 0;
 }

@@ -68,7 +68,7 @@ static void step_run(Job *job)
 {
 	Step *s = (Step *)job;
 	Device *d = s->md->device;
-	uint64_t before, after;
+	uint64_t before = 0, after = 0;
 	bool waiting;
 
 	s->io_meanwhile = !count_io(d, &before, &waiting);

@@ -318,7 +318,7 @@ void manager_react(Manager *m, const char *why)
 	}
 	update_budget(m);
 	r = plan_and_apply(m, NULL);
-	m->woken = m->news = false;
+	m->woken = m->news = m->unsafe = false;
 	if (r < 0)
 		log_error_errno(r, "No plan could be made; the last one stays in force");
 	else
@@ -330,7 +330,7 @@ void manager_react(Manager *m, const char *why)
 /* A plan that no longer fits what is known of the devices is not worth keeping. */
 static const Plan *plan_to_keep(const Manager *m)
 {
-	if (!m->plan || m->plan->n_devices != m->n_devices ||
+	if (!m->plan || m->unsafe || m->plan->n_devices != m->n_devices ||
 	    m->cap_w > MAX(manager_spendable_w(m), m->plan->cap_w) + 1e-6)
 		return NULL;
 	return m->plan;
@@ -346,6 +346,7 @@ static void look(Manager *m)
 		return;
 	m->news = false;
 	r = plan_and_apply(m, plan_to_keep(m));
+	m->unsafe = false;
 	if (r < 0)
 		log_error_errno(r, "No plan could be made; the last one stays in force");
 	else if (r > 0)
@@ -364,7 +365,8 @@ static bool managed_pending(const ManagedDevice *md)
 /* When the device must be looked after again. */
 static uint64_t next_due_of(const Manager *m, const ManagedDevice *md)
 {
-	uint64_t next = md->transition_end_us ?: USEC_NEVER;
+	uint64_t next =
+		MIN(md->transition_end_us ?: USEC_NEVER, md->uncontrolled_until_us ?: USEC_NEVER);
 
 	for (size_t i = 0; i < knob_count(); i++)
 		if (md->knobs[i].retry_at_us)
@@ -383,6 +385,10 @@ static bool clear_due(Manager *m, ManagedDevice *md, uint64_t now)
 
 	if (due)
 		md->transition_end_us = 0;
+	if (md->uncontrolled_until_us && md->uncontrolled_until_us <= now) {
+		md->uncontrolled_until_us = 0;
+		due = true;
+	}
 	for (size_t i = 0; i < knob_count(); i++)
 		if (md->knobs[i].retry_at_us && md->knobs[i].retry_at_us <= now) {
 			md->knobs[i].retry_at_us = 0;

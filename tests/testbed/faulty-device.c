@@ -29,6 +29,9 @@ static int before_write(FaultyDevice *f, const char *name)
 {
 	if (!concerns(f, name))
 		return 0;
+	if (f->n_writes < FAULTY_WRITES_KEPT)
+		f->wrote_us[f->n_writes] = clock_now_us(f->clock);
+	f->n_writes++;
 	if (!f->late)
 		hang(f);
 	if (f->blind)

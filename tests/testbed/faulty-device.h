@@ -6,6 +6,8 @@
 
 #include "device/device.h"
 
+#define FAULTY_WRITES_KEPT 64
+
 typedef struct FaultyDevice {
 	DeviceOps ops; /* first: a device's ops are its FaultyDevice */
 	const DeviceOps *healthy;
@@ -17,6 +19,8 @@ typedef struct FaultyDevice {
 	atomic_uint hanging;           /* writes now on their way */
 	bool blind;                    /* after a write, reads: -EIO */
 	atomic_bool unseen;            /* written while blind */
+	atomic_uint n_writes;          /* tried */
+	uint64_t wrote_us[FAULTY_WRITES_KEPT]; /* when, the first of them */
 } FaultyDevice;
 
 /* Healthy until told otherwise. Must outlive the device. */

@@ -49,6 +49,17 @@ void fixture_open(Fixture *f, const char *node_path)
 	fixture_open_in(f, node_path, dir);
 }
 
+void fixture_open_text(Fixture *f, const char *node)
+{
+	char path[] = "/tmp/storpower-node-XXXXXX";
+	int fd = mkstemp(path);
+
+	must(fd < 0 || write(fd, node, strlen(node)) < 0 ? -errno : 0, path);
+	close(fd);
+	fixture_open(f, path);
+	unlink(path);
+}
+
 void fixture_start(Fixture *f)
 {
 	ManagerConfig config = {
@@ -57,6 +68,9 @@ void fixture_start(Fixture *f)
 		.policy = sim_node_policy(f->node) ?: "balanced",
 		.claims_path = f->claims,
 		.journal_path = f->journal,
+		.sensors = f->sensors,
+		.n_sensors = f->n_sensors,
+		.sysfs_root = f->sysfs_root,
 	};
 
 	must(manager_new(&config, f->loop, f->node, &f->manager), "manager");

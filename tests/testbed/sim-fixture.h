@@ -14,10 +14,16 @@ typedef struct Fixture {
 	ProfileStore *profiles;
 	Inventory *node;
 	Manager *manager;
+	/* as ManagerConfig's; to be set before fixture_start() */
+	const SensorConfig *sensors;
+	size_t n_sensors;
+	const char *sysfs_root;
 } Fixture;
 
 /* All of these end the test program with a message when the machine cannot do it. */
 void fixture_open(Fixture *f, const char *node_path);
+/* The same, of a node file's text. */
+void fixture_open_text(Fixture *f, const char *node);
 /* The same in a given folder, which outlives the fixture: what a killed daemon left is found again.
  */
 void fixture_open_in(Fixture *f, const char *node_path, const char *dir);

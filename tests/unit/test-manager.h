@@ -21,6 +21,17 @@
 
 #define EPSILON_W 1e-6
 
+/* Node files for fixture_open_text(): SIM_NODE("balanced") SIM_FLASH "demand = saturate\n" */
+#define SIM_NODE(policy)                                                                           \
+	"[node]\nname = test\nseed = 1\nmodel_error = 2%\nnoise = 0%\nsensors = none\n"            \
+	"policy = " policy "\n"
+#define SIM_FLASH                                                                                  \
+	"[devices flash]\nprofile = samsung-pm9a3\ngroup = flash\nqueues = 4\nread = 40%\n"        \
+	"random = 100%\nread_size = 16K\nwrite_size = 128K\ndepth = 64\n"
+#define SIM_DISK                                                                                   \
+	"[devices disk]\nprofile = seagate-constellation-es2\ngroup = bulk\nread = 60%\n"          \
+	"random = 70%\nread_size = 256K\nwrite_size = 256K\ndepth = 16\n"
+
 static inline uint64_t now_us(const Fixture *f)
 {
 	return clock_now_us(&f->loop->clock);
@@ -33,6 +44,19 @@ static inline ManagedDevice *managed(const Fixture *f, const char *name)
 			return f->manager->devices[i];
 	fail_msg("there is no device %s", name);
 	return NULL;
+}
+
+/* The first device of a node file's text, after a while, with faults to be told. */
+static inline ManagedDevice *open_faulty(Fixture *f, const char *node, FaultyDevice *faulty)
+{
+	ManagedDevice *md;
+
+	fixture_open_text(f, node);
+	fixture_start(f);
+	fixture_run(f, 5);
+	md = f->manager->devices[0];
+	faulty_device_wrap(faulty, md->device, &f->loop->clock);
+	return md;
 }
 
 static inline ManagedKnob *managed_knob(const Fixture *f, const char *device, const char *knob)

@@ -23,7 +23,7 @@ hddsim_start() { # NAME ata|sas [OPTION...]
 		sleep 0.05
 	done
 	[[ $hddsim_disk ]] || { cat "$path.out" >&2; return 1; }
-	udevadm settle
+	udevadm settle --timeout=20
 	# shellcheck disable=SC2034 # for the caller
 	hddsim_sg=$(ls "/sys/block/$hddsim_disk/device/scsi_generic")
 	# SATA has 32 tags

@@ -141,7 +141,7 @@ ok "one queue, mq-deadline: depth 8, and all of it back" holds nr-requests depth
 	"attribute queue/nr_requests 8"
 
 modprobe scsi_debug dev_size_mb=64 delay=5 max_queue=64 || { echo "Bail out! no scsi_debug"; exit 1; }
-udevadm settle
+udevadm settle --timeout=20
 disk=$(basename "$(ls -d /sys/bus/pseudo/drivers/scsi_debug/adapter*/host*/target*/*/block/*)")
 ok "scsi_debug: depth 4 by queue_depth, and back" holds queue-depth depth=4 \
 	"attribute device/queue_depth 4; depth_is 4"

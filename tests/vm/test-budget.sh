@@ -181,7 +181,7 @@ nvmesim_start sim "--drive=$tmp/sim.drive" || { echo "Bail out! no NVMe drive"; 
 nullb flat 1024 100000 hw_queue_depth=128 max_sectors=128 || { echo "Bail out! no null_blk"; exit 1; }
 echo +io >$cgroups/cgroup.subtree_control
 mkdir -p $cgroups/work
-udevadm settle
+udevadm settle --timeout=20
 udevadm control --stop-exec-queue
 at_end+=(end_load)
 
@@ -233,7 +233,7 @@ hddsim_start spindle ata --spin-up-ms=1500 || { echo "Bail out! no ATA disk"; ex
 ata=$hddsim_disk
 hddsim_start sas sas --spin-up-ms=1500 || { echo "Bail out! no SAS disk"; exit 1; }
 sas=$hddsim_disk
-udevadm settle
+udevadm settle --timeout=20
 udevadm control --stop-exec-queue
 ok "disks that are plugged in are managed" eventually says_it "$sas" Kind hdd
 ok "nvme-cli, hdparm and sg_requests agree with what is said" \

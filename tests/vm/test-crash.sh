@@ -91,7 +91,7 @@ modprobe -a scsi_debug bfq loop
 scsi=$(basename "$(ls -d /sys/bus/pseudo/drivers/scsi_debug/adapter*/host*/target*/*/block/*)")
 truncate -s 64M "$tmp/file"
 loop=$(basename "$(losetup --find --show "$tmp/file")")
-udevadm settle
+udevadm settle --timeout=20
 declare -A seen=()
 write_config
 start_bus

@@ -277,13 +277,13 @@ udevadm control --start-exec-queue
 # What has no power conditions, and no link
 
 modprobe virtio_scsi
-udevadm settle
+udevadm settle --timeout=20
 scsi=$(disk_of QEMU QEMU)
 is "QEMU's SCSI disk has no power conditions" "$(ask "$scsi" conditions)" EOPNOTSUPP
 is "nor a SATA link" "$(ask "$scsi" probe | sed -n 's/^link-power: //p')" \
 	"the device has no SATA link to manage"
 modprobe scsi_debug dev_size_mb=8
-udevadm settle
+udevadm settle --timeout=20
 debug=$(basename "$(ls -d /sys/bus/pseudo/drivers/scsi_debug/adapter*/host*/target*/*/block/*)")
 is "scsi_debug has no power conditions" "$(ask "$debug" conditions)" EOPNOTSUPP
 is "hddsim's SATA disk has no port of libata" "$(ask "$old" probe | sed -n 's/^link-power: //p')" \

@@ -124,10 +124,10 @@ echo "# --- what lies on a disk"
 mkfs.ext4 -qF "/dev/${sdb}1"
 mount "/dev/${sdb}1" "$tmp/mnt"
 ok "a mounted partition" eventually says_it "$sdb" Stack "${sdb}1: $tmp/mnt"
-dmsetup create above --table "0 8192 linear /dev/${sdb}2 0" && udevadm settle
+dmsetup create above --table "0 8192 linear /dev/${sdb}2 0" && udevadm settle --timeout=20
 ok "a mapped one" eventually says_it "$sdb" Stack "${sdb}1: $tmp/mnt; ${sdb}2: above"
 mdadm --create /dev/md7 --run --force --level=1 --raid-devices=1 --metadata=1.2 --homehost=any \
-	"/dev/${sdb}3" >/dev/null 2>&1 && udevadm settle
+	"/dev/${sdb}3" >/dev/null 2>&1 && udevadm settle --timeout=20
 ok "one of an array" eventually says_it "$sdb" Stack \
 	"${sdb}1: $tmp/mnt; ${sdb}2: above; ${sdb}3: md7"
 mkfs.ext4 -qF /dev/md7

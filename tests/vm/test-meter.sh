@@ -189,7 +189,7 @@ printf '[storpower]\ndiscover = no\n[device %s]\nprofile = samsung-pm9a3\n' $dis
 start_bus
 start_daemon
 is "eBPF counts" "$(property Meter)" '"ebpf"'
-udevadm settle
+udevadm settle --timeout=20
 
 consumers 0
 statistics stat.0

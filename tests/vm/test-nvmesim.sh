@@ -152,7 +152,7 @@ ok "a drive of four states connects" nvmesim_start four --drive="$tmp/four.drive
 	--measurement
 [[ -n ${nvmesim_disk:-} ]] || exit 1
 # each time a writer closes the disk udev would probe it, and its reads would take their share
-udevadm settle
+udevadm settle --timeout=20
 udevadm control --stop-exec-queue
 is "its model is the file's" "$(sed 's/ *$//' "/sys/class/nvme/$nvmesim_ctrl/model")" "FOUR STATES"
 is "identify shows the last state's number" "$(identify 263 1)" 3
