@@ -31,7 +31,7 @@ static int set_type(SensorConfig *s, const IniLine *l)
 /* Parts of a path below /sys, which must not lead out of it; DCMI's is a device file. */
 static int set_part(const IniLine *l, char **to)
 {
-	if (!*l->value || (strchr(l->value, '/') && strncmp(l->value, "/dev/", 5) != 0) ||
+	if (!*l->value || (strchr(l->value, '/') && strncmp(l->value, "/dev/ipmi", 9) != 0) ||
 	    strstr(l->value, ".."))
 		return ini_complain(l, "%s=%s: expected a name such as power1, or /dev/ipmi0",
 				    l->key, l->value);

@@ -187,6 +187,8 @@ static void remove_device(Manager *m, size_t index)
 	meter_remove(m->meter, md->device);
 	manager_decide(m, md->device->name, "it is gone", "removed");
 	md->gone = true;
+	if (md->waits) /* no job of its own is out */
+		md->waits = md->busy = false;
 	if (!md->busy && !md->power.busy) {
 		managed_free(md);
 		return;

@@ -20,6 +20,13 @@ typedef struct Reread {
 	KnobValue found[]; /* of each knob; "" where it could not be read */
 } Reread;
 
+/* What a knob has set lives in the device, and a reset takes it. */
+static bool lives_in_device(const ManagedKnob *mk)
+{
+	return mk->touched && mk->knob->survives_reboot &&
+	       mk->knob->mechanism != MECHANISM_CONDITION;
+}
+
 static void reread_run(Job *job)
 {
 	Reread *r = (Reread *)job;
@@ -62,6 +69,10 @@ static bool take_in(Manager *m, ManagedDevice *md, const Reread *r)
 	for (size_t i = 0; i < knob_count(); i++)
 		if (md->knobs[i].offered && (*r->found[i].text || md->knobs[i].touched))
 			md->knobs[i].current = r->found[i];
+	/* a parked drive does not show what a reset took: it is written anew in any case */
+	for (size_t i = 0; r->reset && i < knob_count(); i++)
+		if (lives_in_device(&md->knobs[i]))
+			md->knobs[i].current = (KnobValue){};
 	take_found(md, true);
 	/* afterwards, as several knobs may serve one mechanism */
 	lost = take_found(md, false);
@@ -101,8 +112,7 @@ static void reread_done(Job *job)
 static void expect_the_worst(Manager *m, ManagedDevice *md)
 {
 	for (size_t i = 0; i < knob_count(); i++)
-		if (md->knobs[i].touched && md->knobs[i].knob->survives_reboot &&
-		    md->knobs[i].knob->mechanism != MECHANISM_CONDITION)
+		if (lives_in_device(&md->knobs[i]))
 			setting_take(&md->actual, &SETTING_AS_FOUND, md->knobs[i].knob->mechanism);
 	managed_update_cap(m, md);
 }

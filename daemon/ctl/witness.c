@@ -62,9 +62,11 @@ static int ask(char *const *argv, char *buf, size_t size)
 	close(out[1]);
 	if (r == 0) {
 		read_answer(out[0], pid, buf, size);
+		close(out[0]); /* it must not wait for a reader */
 		waitpid(pid, &status, 0);
+	} else {
+		close(out[0]);
 	}
-	close(out[0]);
 	return r;
 }
 
@@ -94,6 +96,8 @@ static void ask_nvme(json_object *device, const char *node, Testimony *t)
 	int r = ask(argv, answer, sizeof(answer));
 
 	snprintf(t->command, sizeof(t->command), "nvme get-feature --feature-id=2");
+	if (!(ours >= 0))
+		ours = -1;
 	snprintf(t->ours, sizeof(t->ours), ours < 0 ? "as found" : "power state %.0f", ours);
 	value = strstr(answer, "Current value:");
 	if (r < 0 || !value || sscanf(value, "Current value:%x", &state) != 1) {
@@ -157,7 +161,7 @@ static void ask_disk(json_object *device, const char *node, Testimony *t)
 	if (r < 0)
 		missing(t, r, argv[0]);
 	else if (ata)
-		judge_disk(device, answer, "standby", "drive state is", t);
+		judge_disk(device, answer, "standby", "active", t);
 	else
 		judge_disk(device, answer, "tandby condition", "ense", t);
 }
@@ -183,10 +187,10 @@ json_object *witness_devices(json_object *devices, size_t *ret_n_differ)
 	for (size_t i = 0; i < json_count(devices); i++) {
 		json_object *device = json_object_array_get_idx(devices, i);
 		const char *name = json_text(device, "Name");
-		_cleanup_free_ char *node = text_printf("/dev/%s", name);
+		const char *node = json_text(device, "Node"); /* a simulated device has none */
 		Testimony t = {};
 
-		if (!node || access(node, F_OK) < 0)
+		if (!*node)
 			continue;
 		if (strncmp(name, "nvme", 4) == 0)
 			ask_nvme(device, node, &t);

@@ -183,6 +183,12 @@ static char **copy_members(const Topology *t, const Mount *m)
 	return NULL;
 }
 
+/* A FUSE mount's source may be a folder, whose path is not to be walked: that wakes disks. */
+static bool is_device_node(const char *source)
+{
+	return strncmp(source, "/dev/", strlen("/dev/")) == 0;
+}
+
 static char **find_members(const Topology *t, const Mount *m)
 {
 	char **copy = copy_members(t, m);
@@ -191,7 +197,7 @@ static char **find_members(const Topology *t, const Mount *m)
 		return copy;
 	if (streq(m->type, "zfs"))
 		return zfs_members(t->sysfs_root, m->source);
-	return *m->source == '/' ? btrfs_members(t->sysfs_root, m->source) : NULL;
+	return is_device_node(m->source) ? btrfs_members(t->sysfs_root, m->source) : NULL;
 }
 
 /* proc(5): ID PARENT MAJ:MIN ROOT MOUNT-POINT OPTIONS [FIELDS] - TYPE SOURCE OPTIONS */
@@ -208,7 +214,7 @@ static int take_mount(Topology *t, const char *line)
 	    sscanf(rest, " - %63s %4095s", type, source) != 2)
 		return 0;
 	/* no block device below: proc, tmpfs, nfs, ... */
-	if (!major_number && *source != '/' && !streq(type, "zfs"))
+	if (!major_number && !is_device_node(source) && !streq(type, "zfs"))
 		return 0;
 	m = ARRAY_GROW(t->mounts, t->n_mounts);
 	if (!m)
@@ -261,8 +267,12 @@ static int read_lines(Topology *t, const char *file, int (*take)(Topology *t, co
 	size_t size = 0;
 	int r = 0;
 
+	if (!path)
+		return -ENOMEM;
+	/* without an answer no disk may be taken for one that holds nothing vital; a kernel without
+	 * swap has no swaps */
 	if (!f && errno != ENOENT)
-		log_warning_errno(errno, "%s: cannot tell what the disks hold", path ?: file);
+		return log_error_errno(-errno, "%s: cannot tell what the disks hold", path);
 	while (f && r >= 0 && getline(&line, &size, f) > 0)
 		r = take(t, line);
 	return r;

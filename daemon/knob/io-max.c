@@ -17,7 +17,7 @@
 
 #define FREE        "max"
 #define UNLIMITED   "rbps=max wbps=max riops=max wiops=max"
-#define CGROUPS_MAX 64
+#define CGROUPS_MAX 1024
 
 /* The least a cgroup may be limited to: 1 is EINVAL up to 6.12. */
 #define LEAST 2.0

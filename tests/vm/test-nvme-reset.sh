@@ -56,13 +56,17 @@ figures() { # NAME
 		"$nvmesim_folder/$1.log"
 }
 
+# Which state it is may have been planned anew: a drive that is being reset does little.
+is_capped() { # NAME
+	[[ $(nvmesim_get "$1" ps) != 0 ]]
+}
+
 reset_by() { # COMMAND...: and wait until the cap is back; adds to "measured"
-	local before n
-	before=$(nvmesim_get one ps)
+	local n
 	n=$(nvmesim_get one connects)
 	"$@" >/dev/null || return
 	soon connected_after one "$n" || return
-	soon ps_is one "$before" || return
+	soon is_capped one || return
 	measured+=("$(figures one)")
 	echo "${measured[-1]}"
 }
