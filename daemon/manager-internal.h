@@ -42,9 +42,10 @@ typedef struct ManagedSensor {
 	SensorHealth health;
 	bool busy;
 	int result;
-	double guard_w; /* of a group: kept free below its limit because it was exceeded */
-	double read_w;  /* as the sensor said */
-	double watts;   /* of storage, believed; NAN: set aside or not read yet */
+	uint64_t begun_us; /* the reading under way */
+	double guard_w;    /* of a group: kept free below its limit because it was exceeded */
+	double read_w;     /* as the sensor said */
+	double watts;      /* of storage, believed; NAN: set aside or not read yet */
 } ManagedSensor;
 
 typedef struct ManagedKnob {

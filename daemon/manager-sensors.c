@@ -10,6 +10,8 @@
 #include "base/log.h"
 #include "manager-internal.h"
 
+#define ANSWER_US (5 * USEC_PER_SEC)
+
 static void read_drive(Job *job)
 {
 	PowerReading *p = (PowerReading *)job;
@@ -126,13 +128,26 @@ static void sensor_done(Job *job)
 	note_aside(s->config->name, was_believed, &s->health);
 }
 
+/* What it said long ago is no measurement of now. */
+static void forget_if_late(const Manager *m, ManagedSensor *s)
+{
+	if (manager_now_us(m) < s->begun_us + ANSWER_US || isnan(s->watts))
+		return;
+	s->watts = NAN;
+	snprintf(s->health.why_aside, sizeof(s->health.why_aside), "it does not answer");
+	note_aside(s->config->name, true, &s->health);
+}
+
 void manager_read_sensors(Manager *m)
 {
 	for (size_t i = 0; i < m->n_sensors; i++) {
 		ManagedSensor *s = &m->sensors[i];
 
-		if (s->busy)
+		if (s->busy) {
+			forget_if_late(m, s);
 			continue;
+		}
+		s->begun_us = manager_now_us(m);
 		s->job = (Job){ .slow = true, .run = read_sensor, .done = sensor_done };
 		s->busy = m->loop->submit(m->loop, &s->job) >= 0;
 	}

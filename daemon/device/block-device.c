@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/log.h"
 #include "base/text.h"
@@ -46,6 +47,7 @@ void real_device_free(Device *d)
 static RealDevice *real_new(const char *sysfs_root, const char *folder, size_t n)
 {
 	_cleanup_(real_freep) RealDevice *i = calloc(1, sizeof(*i));
+	struct stat st;
 
 	if (!i || !folder)
 		return NULL;
@@ -53,7 +55,11 @@ static RealDevice *real_new(const char *sysfs_root, const char *folder, size_t n
 	i->cgroup_root = cgroup_folder(sysfs_root);
 	i->sysfs_root = strdup(sysfs_root);
 	i->stats = calloc(n + 1, sizeof(*i->stats));
-	return i->sysfs_root && i->folder && i->stats ? TAKE_PTR(i) : NULL;
+	if (!i->sysfs_root || !i->folder || !i->stats)
+		return NULL;
+	if (stat(i->folder, &st) == 0)
+		i->inode = st.st_ino;
+	return TAKE_PTR(i);
 }
 
 /* The number in ".../host2/target2:0:0/2:0:0:0". */

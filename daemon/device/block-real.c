@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -10,11 +11,18 @@
 #define SECTOR_SIZE 512ULL /* of sysfs, whatever the device's own */
 #define HOST        "host/"
 
+/* The device itself, not another that has got its name since. */
+static bool is_there(const RealDevice *i)
+{
+	struct stat st;
+
+	return stat(i->folder, &st) == 0 && st.st_ino == i->inode;
+}
+
 /* An attribute that is not there, or the whole device? */
 static int gone_or(const RealDevice *i, int error)
 {
-	return (error == -ENOENT || error == -ENXIO) && access(i->folder, F_OK) < 0 ? -ENODEV
-										    : error;
+	return (error == -ENOENT || error == -ENXIO) && !is_there(i) ? -ENODEV : error;
 }
 
 static int attribute_path(const RealDevice *i, const char *attr, char **ret)
@@ -41,7 +49,7 @@ static int real_attr_write(Device *d, const char *attr, const char *value)
 {
 	const RealDevice *i = d->impl;
 	_cleanup_free_ char *path = NULL;
-	int r = attribute_path(i, attr, &path);
+	int r = is_there(i) ? attribute_path(i, attr, &path) : -ENODEV;
 
 	return r < 0 ? r : gone_or(i, write_attribute(path, value));
 }
@@ -57,6 +65,8 @@ static int real_feature_set(Device *d, uint8_t feature, uint32_t value)
 {
 	const RealDevice *i = d->impl;
 
+	if (!is_there(i))
+		return -ENODEV;
 	return i->nvme ? nvme_device_feature_set(i->nvme, feature, value) : -EOPNOTSUPP;
 }
 
@@ -100,6 +110,8 @@ static int real_cgroup_write(Device *d, const char *file, const char *line)
 {
 	const RealDevice *i = d->impl;
 
+	if (!is_there(i))
+		return -ENODEV;
 	return has_cgroups(d) ? cgroup_line_write(i->cgroup_root, d->devnum, file, line)
 			      : -EOPNOTSUPP;
 }

@@ -3,6 +3,8 @@
 
 /* The inside of a real device: for block-device.c, which makes it, and block-real.c, which acts. */
 
+#include <sys/types.h>
+
 #include "device/cgroup.h"
 #include "device/disk-condition.h"
 #include "device/nvme-device.h"
@@ -10,6 +12,7 @@
 typedef struct RealDevice {
 	char *sysfs_root;
 	char *folder;      /* is gone when the device is */
+	ino_t inode;       /* of the folder: names are given out again, these are not */
 	char *block;       /* has queue/ and device/; NULL where there is no one block device */
 	char *host;        /* of the SCSI host; NULL: none */
 	char **stats;      /* files "stat" that make up its counters */

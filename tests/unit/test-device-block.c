@@ -58,6 +58,30 @@ static void attributes_are_read_and_written_below_the_disk(void **state)
 	seen_free(&seen);
 }
 
+/* The kernel gives names out again at once. */
+static void another_disk_of_the_same_name_is_not_written_to(void **state)
+{
+	_cleanup_(inventory_freep) Inventory *i = NULL;
+	_cleanup_free_ char *old = NULL, *moved = NULL;
+	const char *root = *state;
+	char text[32];
+	Device *d;
+	Seen seen;
+
+	make_disk(root, "sdc", "8:32");
+	put(root, "devices/sdc/queue/nr_requests", "64\n");
+	i = open_one(root, "sdc", &seen);
+	d = seen.device;
+	old = text_printf("%s/devices/sdc", root);
+	moved = text_printf("%s/devices/gone", root);
+	assert_int_equal(rename(old, moved), 0);
+	put(root, "devices/sdc/queue/nr_requests", "256\n");
+	assert_int_equal(d->ops->attr_write(d, "queue/nr_requests", "8"), -ENODEV);
+	assert_int_equal(d->ops->attr_read(d, "queue/nr_requests", text, sizeof(text)), 0);
+	assert_string_equal(text, "256");
+	seen_free(&seen);
+}
+
 static void counters_are_the_fields_of_stat(void **state)
 {
 	_cleanup_(inventory_freep) Inventory *i = NULL;
@@ -238,6 +262,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ROOT_TEST(a_disk_is_known_by_what_it_is_not_by_its_place),
 		ROOT_TEST(attributes_are_read_and_written_below_the_disk),
+		ROOT_TEST(another_disk_of_the_same_name_is_not_written_to),
 		ROOT_TEST(counters_are_the_fields_of_stat),
 		ROOT_TEST(memory_floppies_and_optical_drives_are_refused),
 		ROOT_TEST(an_attribute_of_the_host_is_the_disks),
