@@ -5,11 +5,11 @@ FUZZ_SECONDS ?= 10
 FUZZ_SEES_limit := base
 FUZZ_SEES_claims := budget base
 FUZZ_SEES_journal := knob device model base
-FUZZ_SEES_config := base
+FUZZ_SEES_config := meter base
 FUZZ_SEES_profile := model base
 FUZZ_SEES_policy := plan model base
 FUZZ_SEES_node := device model base
-FUZZ_EXTRA_config := daemon/config.o
+FUZZ_EXTRA_config := daemon/config.o daemon/config-sensor.o
 
 FUZZ_SEEDS_limit := $(wildcard tests/fuzz/seeds/limit/*)
 FUZZ_SEEDS_claims := $(wildcard tests/fuzz/seeds/claims/*)
@@ -24,7 +24,7 @@ FUZZ_NAMES := $(patsubst tests/fuzz/fuzz-%.c,%,$(wildcard tests/fuzz/fuzz-*.c))
 FUZZ_SANITIZE := -fno-sanitize-recover=all -fsanitize=address,undefined
 
 # The rooms again, by this same Makefile, instrumented: what is out of date is for it to find out.
-FUZZ_PARTS := $(addprefix $(FUZZ)/,daemon/config.o $(patsubst %,lib%.a,base model plan budget device knob))
+FUZZ_PARTS := $(addprefix $(FUZZ)/,daemon/config.o daemon/config-sensor.o $(patsubst %,lib%.a,base model plan budget device knob meter))
 
 $(FUZZ)/fuzz-%: tests/fuzz/fuzz-%.c tests/fuzz/fuzz.h fuzz-rooms
 	$(call say,LD)
