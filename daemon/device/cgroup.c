@@ -125,7 +125,7 @@ int cgroup_line_read(const char *cgroup_root, dev_t devnum, const char *file, ch
 	line = is_whole(file) ? text : find_line(text, devnum);
 	if (strlen(line) >= size)
 		return -ENOBUFS;
-	strcpy(buf, line);
+	memcpy(buf, line, strlen(line) + 1);
 	strip_end(buf);
 	return 0;
 }

@@ -105,9 +105,9 @@ int disk_condition_open(const char *node, const char *sysfs_device_folder, bool 
 	if (is_suspended(sysfs_device_folder))
 		return -EAGAIN;
 	r = open_node(node, sysfs_device_folder, &c);
-	if (r >= 0)
+	if (c)
 		r = c->commands->describe(c->fd, &c->power);
-	if (r < 0)
+	if (r < 0 || !c)
 		return r == -EBADMSG ? -EOPNOTSUPP : r;
 	if (c->commands == &scsi_commands && !wake_tested)
 		c->power.conditions &= ~STANDBY;

@@ -160,7 +160,7 @@ static int find_ocp(Controller *c, uint8_t *ret_index)
 	if (r < 0)
 		return r;
 	/* counted from 1; 0 means none */
-	for (uint8_t i = 0; i < ELEMENTSOF(list.entry); i++)
+	for (size_t i = 0; i < ELEMENTSOF(list.entry); i++)
 		if (memcmp(list.entry[i].uuid, ocp_uuid, sizeof(ocp_uuid)) == 0) {
 			*ret_index = (uint8_t)(i + 1);
 			break;

@@ -265,6 +265,14 @@ static int divide(Device *d, Shares *s, const IoLimits *total)
 	return r;
 }
 
+static bool same_limits(const IoLimits *a, const IoLimits *b)
+{
+	for (IoLimit k = 0; k < _IO_LIMIT_MAX; k++)
+		if (a->at[k] != b->at[k])
+			return false;
+	return true;
+}
+
 /* A cgroup that is gone needs no limit. */
 static int write_limits(Device *d, Share *s, const IoLimits *l)
 {
@@ -272,7 +280,7 @@ static int write_limits(Device *d, Share *s, const IoLimits *l)
 	KnobValue line;
 	int r = path ? io_limits_print(l, &line) : -ENOMEM;
 
-	if (r < 0 || memcmp(l, &s->now, sizeof(*l)) == 0)
+	if (r < 0 || same_limits(l, &s->now))
 		return r;
 	r = d->ops->cgroup_write(d, path, line.text);
 	if (r == -ENOENT)

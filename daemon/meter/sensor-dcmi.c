@@ -79,7 +79,7 @@ static int decode(const unsigned char *data, int length, double *ret_w)
 
 static int ask(Sensor *s, double *ret_w)
 {
-	unsigned char data[IPMI_MAX_MSG_LENGTH];
+	unsigned char data[IPMI_MAX_MSG_LENGTH] = {};
 	int r = send_request(s);
 
 	if (r >= 0)

@@ -9,7 +9,7 @@
 # Once in CI; all 200 rounds: tests/vm/boot tests/vm/test-crash.sh 200
 . "$(dirname "$0")/lib.sh"
 
-rounds=${1:-50} cgroups=/sys/fs/cgroup
+rounds=${1:-30} cgroups=/sys/fs/cgroup
 RANDOM=${SEED:-1}
 
 write_config() {
