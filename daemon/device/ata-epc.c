@@ -2,6 +2,7 @@
 #include "device/ata-epc.h"
 
 #include <errno.h>
+#include <scsi/sg_unaligned.h>
 
 #include "base/cleanup.h"
 #include "device/ata-command.h"
@@ -26,11 +27,6 @@ static const struct {
 	{ CONDITION_STANDBY_Y, 0x01, ATA_SECTOR_BYTES + 384 },
 	{ CONDITION_STANDBY_Z, 0x00, ATA_SECTOR_BYTES + 448 },
 };
-
-static uint32_t le32(const uint8_t *p)
-{
-	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
 
 static int read_log(int fd, uint8_t pages[PAGES * ATA_SECTOR_BYTES])
 {
@@ -60,7 +56,7 @@ int ata_epc_describe(int fd, DiskPower *p)
 			continue;
 		found.conditions |= 1u << table[i].condition;
 		found.recovery_ms[table[i].condition] =
-			MIN(le32(d + RECOVERY_100_MS), UINT32_MAX / 100) * 100;
+			MIN(sg_get_unaligned_le32(d + RECOVERY_100_MS), UINT32_MAX / 100) * 100;
 	}
 	if (found.conditions == 1u << CONDITION_ACTIVE)
 		return -EBADMSG;

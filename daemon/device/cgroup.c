@@ -15,22 +15,6 @@
 
 #define WHOLE_FILES "cgroup."
 
-/* Mountinfo escapes blanks, tabs, newlines and backslashes as \ooo (proc_pid_mountinfo(5)). */
-static void unescape(char *s)
-{
-	char *to = s;
-	unsigned byte;
-
-	for (; *s; to++)
-		if (*s == '\\' && sscanf(s + 1, "%3o", &byte) == 1) {
-			*to = (char)byte;
-			s += 4;
-		} else {
-			*to = *s++;
-		}
-	*to = '\0';
-}
-
 /* "36 35 0:31 ROOT MOUNT OPTIONS [FIELD...] - TYPE ..." of the whole hierarchy, into MOUNT. A
  * namespace's or container's bind mount shows a part only, whose ROOT is another. */
 static char *mount_of_hierarchy(char *line)
@@ -45,7 +29,7 @@ static char *mount_of_hierarchy(char *line)
 			return NULL;
 		mounted = word;
 	}
-	unescape(mounted);
+	unescape_octal(mounted);
 	return mounted;
 }
 

@@ -2,6 +2,7 @@
 #include "device/nvme-device.h"
 
 #include <errno.h>
+#include <scsi/sg_unaligned.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -140,11 +141,6 @@ int nvme_device_feature_set(NvmeDevice *n, uint8_t feature, uint32_t value)
 	return r;
 }
 
-static uint32_t get_le32(const uint8_t *p)
-{
-	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
 /* NVMe base specification 2.3: value in bits 15:0, scale in 17:16 as in the power state
  * descriptors. */
 static int interval_power(uint32_t field, double *ret_w)
@@ -164,7 +160,7 @@ static int smart_power(Controller *c, double *ret_w)
 	uint8_t page[512] = { 0 };
 	int r = controller_log(c, LOG_SMART, page, sizeof(page));
 
-	return r < 0 ? r : interval_power(get_le32(page + 240), ret_w);
+	return r < 0 ? r : interval_power(sg_get_unaligned_le32(page + 240), ret_w);
 }
 
 /* Power Measurement log, Average Interval Power, of a measurement that is under way: somebody's, as
@@ -176,7 +172,7 @@ static int measured_power(Controller *c, double *ret_w)
 
 	if (r < 0)
 		return r;
-	return page[2] & 1 ? interval_power(get_le32(page + 40), ret_w) : -EOPNOTSUPP;
+	return page[2] & 1 ? interval_power(sg_get_unaligned_le32(page + 40), ret_w) : -EOPNOTSUPP;
 }
 
 int nvme_device_power(NvmeDevice *n, double *ret_w)

@@ -61,26 +61,6 @@ char *topology_folder_of(const char *sysfs_root, dev_t devnum)
 	return path ? realpath(path, NULL) : NULL;
 }
 
-/* proc(5) writes blanks, tabs, newlines and backslashes in octal. */
-static char *unescape(char *s)
-{
-	char *to = s;
-
-	for (const char *from = s; *from; to++) {
-		unsigned code;
-		int n = 0;
-
-		if (sscanf(from, "\\%3o%n", &code, &n) == 1 && n == 4) {
-			*to = (char)code;
-			from += n;
-		} else {
-			*to = *from++;
-		}
-	}
-	*to = '\0';
-	return s;
-}
-
 /* The kernel name of what a mount or swap was made from: "/dev/mapper/vg-log" is "dm-0". */
 static char *kernel_name(const char *path)
 {
@@ -221,9 +201,9 @@ static int take_mount(Topology *t, const char *line)
 		return -ENOMEM;
 	m->devnum = makedev(major_number, minor_number);
 	m->whole = streq(root, "/");
-	m->point = strdup(unescape(point));
+	m->point = strdup(unescape_octal(point));
 	m->type = strdup(type);
-	m->source = strdup(unescape(source));
+	m->source = strdup(unescape_octal(source));
 	if (!m->point || !m->type || !m->source)
 		return -ENOMEM;
 	if (!major_number)
@@ -242,7 +222,7 @@ static int take_swap(Topology *t, const char *line)
 
 	if (sscanf(line, "%4095s %31s", path, type) != 2)
 		return 0;
-	unescape(path);
+	unescape_octal(path);
 	if (streq(type, "file") && stat(path, &st) == 0)
 		devnum = st.st_dev;
 	if (streq(type, "partition")) {
