@@ -203,7 +203,6 @@ bool managed_uncontrolled(const Manager *m, const ManagedDevice *md);
 int manager_open_sensors(Manager *m);
 void manager_close_sensors(Manager *m);
 void manager_read_sensors(Manager *m); /* begins to; what was read meanwhile is there */
-void managed_read_power(Manager *m, ManagedDevice *md);
 /* md NULL: any of that scope. NULL: none. */
 const ManagedSensor *manager_sensor_of(const Manager *m, SensorScope scope,
 				       const ManagedDevice *md);

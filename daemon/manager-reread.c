@@ -44,18 +44,17 @@ static bool holds(const ManagedDevice *md, const ManagedKnob *mk)
 	return *mk->current.text && knob_fulfils(mk->knob, md->device, &mk->wanted, &mk->current);
 }
 
-/* What a knob had set is still so, or else counts as gone. */
-static bool take_found(ManagedDevice *md, bool those_that_hold)
+/* What a knob had set and no longer holds counts as gone. True: there is something. */
+static bool mark_lost(ManagedDevice *md)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < knob_count(); i++) {
 		const ManagedKnob *mk = &md->knobs[i];
 
-		if (!mk->offered || !mk->touched || holds(md, mk) != those_that_hold)
+		if (!mk->offered || !mk->touched || holds(md, mk))
 			continue;
-		setting_take(&md->actual, those_that_hold ? &md->target : &SETTING_AS_FOUND,
-			     mk->knob->mechanism);
+		setting_take(&md->actual, &SETTING_AS_FOUND, mk->knob->mechanism);
 		any = true;
 	}
 	return any;
@@ -73,9 +72,8 @@ static bool take_in(Manager *m, ManagedDevice *md, const Reread *r)
 	for (size_t i = 0; r->reset && i < knob_count(); i++)
 		if (lives_in_device(&md->knobs[i]))
 			md->knobs[i].current = (KnobValue){};
-	take_found(md, true);
-	/* afterwards, as several knobs may serve one mechanism */
-	lost = take_found(md, false);
+	lost = mark_lost(md);
+	/* which also settles what still holds */
 	managed_set_target(m, md, &md->target);
 	if (!lost)
 		return false;

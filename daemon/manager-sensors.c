@@ -52,7 +52,7 @@ static void drive_done(Job *job)
 	note_aside(md->device->name, was_believed, &p->health);
 }
 
-void managed_read_power(Manager *m, ManagedDevice *md)
+static void managed_read_power(Manager *m, ManagedDevice *md)
 {
 	PowerReading *p = &md->power;
 
