@@ -7,9 +7,8 @@
 
 #include <cmocka.h>
 
+#include "model-store.h"
 #include "model/frontier.h"
-
-static ProfileStore *store;
 
 /* All that a drive could offer. */
 static Offer full_offer(const Profile *p)
@@ -353,29 +352,6 @@ static void a_frontier_is_cheap_enough_for_a_thousand_devices(void **state)
 		print_message("%-28s %2zu candidates, %.1f us\n", store->profiles[i]->name, n, us);
 		assert_true(us < 100000);
 	}
-}
-
-static int set_up(void **state)
-{
-	static const char *const directories[] = { "policies/profiles", NULL };
-
-	(void)state;
-	if (profile_store_read(directories, &store) < 0)
-		return -1;
-	for (DeviceKind k = 0; k < _KIND_MAX; k++) {
-		Profile **slot = ARRAY_GROW(store->profiles, store->n);
-
-		if (!slot || profile_generic(&(Descriptor){ .kind = k }, slot) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	store = profile_store_free(store);
-	return 0;
 }
 
 int main(void)

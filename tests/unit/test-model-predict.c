@@ -6,9 +6,8 @@
 
 #include <cmocka.h>
 
+#include "model-store.h"
 #include "model/predict.h"
-
-static ProfileStore *store;
 
 static const Profile *pm9a3(void)
 {
@@ -349,29 +348,6 @@ static void a_profile_without_points_counts_as_rated(void **state)
 	predict(&p, &MIX_UNKNOWN, &SETTING_AS_FOUND, &r);
 	assert_float_equal(r.watts, 9, 0);
 	assert_float_equal(cap_watts(&p, &(Setting){ .power_state = -1, .depth = 1 }), 9, 0);
-}
-
-static int set_up(void **state)
-{
-	static const char *const directories[] = { "policies/profiles", NULL };
-
-	(void)state;
-	if (profile_store_read(directories, &store) < 0)
-		return -1;
-	for (DeviceKind k = 0; k < _KIND_MAX; k++) {
-		Profile **slot = ARRAY_GROW(store->profiles, store->n);
-
-		if (!slot || profile_generic(&(Descriptor){ .kind = k }, slot) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	store = profile_store_free(store);
-	return 0;
 }
 
 int main(void)

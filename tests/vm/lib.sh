@@ -6,3 +6,12 @@
 [[ -x /vm/run ]] || { echo "Bail out! This runs in a guest: tests/vm/boot $0"; exit 1; }
 what=()
 . "$(dirname "${BASH_SOURCE[0]}")/devices.sh"
+
+# One property of a device, as JSON or plain text
+says() { # DEVICE PROPERTY
+	ctl show "$1" --json=short | jq -r ".$2"
+}
+
+says_it() { # DEVICE PROPERTY VALUE
+	[[ $(says "$1" "$2") == "$3" ]] || { says "$1" "$2"; false; }
+}

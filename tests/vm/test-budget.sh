@@ -133,14 +133,6 @@ moving() {
 	awk -v a="$sim_mb_s" -v b="$flat_mb_s" 'BEGIN { exit !(a > 1 && b > 1) }'
 }
 
-says() { # DEVICE PROPERTY
-	ctl show "$1" --json=short | jq -r ".$2"
-}
-
-says_it() { # DEVICE PROPERTY VALUE
-	[[ $(says "$1" "$2") == "$3" ]]
-}
-
 settled() {
 	ctl status --json=short | jq -e '.Enforcing and .CapPower <= .EffectiveLimit + 0.001' >/dev/null
 }

@@ -30,10 +30,6 @@ show() {
 	tail -n 30 "$tmp/daemon.log"
 }
 
-says() { # NAME PROPERTY
-	ctl show "$1" --json=short | jq -r ".$2"
-}
-
 all_are() { # CONDITION...: of one, two and sas
 	[[ "$(hddsim_get one condition) $(hddsim_get two condition) $(hddsim_get sas condition)" == "$*" ]]
 }

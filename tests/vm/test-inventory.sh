@@ -17,14 +17,6 @@ unmanaged() {
 	! managed "$1"
 }
 
-says() { # NAME PROPERTY
-	ctl show "$1" --json=short | jq -r ".$2"
-}
-
-says_it() { # NAME PROPERTY VALUE
-	[[ $(says "$1" "$2") == "$3" ]] || { says "$1" "$2"; false; }
-}
-
 knob_says() { # NAME KNOB: why it is not offered
 	ctl show "$1" --json=short | jq -r --arg knob "$2" '.Knobs[] | select(.Name == $knob).WhyNot'
 }
