@@ -7,6 +7,13 @@
 what=()
 . "$(dirname "${BASH_SOURCE[0]}")/devices.sh"
 
+# Pulls the plug of this guest, for scripts with a line "# resets: N".
+vm_reset() {
+	echo reset >/share/reset
+	echo b >/proc/sysrq-trigger
+	sleep 60
+}
+
 # One property of a device, as JSON or plain text
 says() { # DEVICE PROPERTY
 	ctl show "$1" --json=short | jq -r ".$2"
