@@ -10,6 +10,9 @@
  * that of METER_CGROUP_OTHERS. */
 #define METER_CGROUPS_MAX 8192
 
+/* The ring of what the kernel tells: struct meter_overrun, and struct wake_record of wake.h. */
+#define METER_RECORDS_BYTES 65536
+
 /* dev_t as the kernel has it (include/linux/kdev_t.h). */
 #define METER_DEV(major, minor) ((__u32)(major) << 20 | (__u32)(minor))
 

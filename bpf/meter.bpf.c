@@ -11,13 +11,12 @@
 #include <bpf/bpf_tracing.h>
 
 #include "meter-counters.h"
+#include "operation.h"
 
 /* BPF_PROG makes a parameter of each argument of the tracepoint. */
 #pragma clang diagnostic ignored "-Wunused-parameter"
 
-#define REQ_OP_MASK   0xff /* include/linux/blk_types.h */
-#define SECTOR_SHIFT  9
-#define OVERRUN_BYTES 65536
+#define SECTOR_SHIFT 9
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -49,8 +48,8 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, OVERRUN_BYTES);
-} overruns SEC(".maps");
+	__uint(max_entries, METER_RECORDS_BYTES);
+} records SEC(".maps");
 
 /* What one completion adds. */
 struct completion {
@@ -60,21 +59,6 @@ struct completion {
 	__u64 timed_ios, latency_ns;
 	__u64 joules;
 };
-
-/* 0 read, 1 write, negative for all else: discards, flushes and zone commands move no data,
- * commands passed through to the device are not the block layer's. An append is a write whose
- * sector the device picked; the kernel's statistics count it so too (op_stat_group()). */
-static __always_inline int direction_of(const struct request *rq)
-{
-	__u32 op = rq->cmd_flags & REQ_OP_MASK;
-
-	if (op == REQ_OP_READ || op == REQ_OP_WRITE)
-		return op;
-	if (bpf_core_enum_value_exists(enum req_op, REQ_OP_ZONE_APPEND) &&
-	    op == bpf_core_enum_value(enum req_op, REQ_OP_ZONE_APPEND))
-		return REQ_OP_WRITE;
-	return -1;
-}
 
 /* Where the next IO in this direction would start. One hardware queue completes anywhere, but
  * slowly enough for a value that all CPUs write. Of many queues each completes on its own CPUs,
@@ -209,14 +193,14 @@ static __always_inline void watch_window(struct meter_shared *s, __u32 dev, __u6
 		return;
 	overrun.joules = spent + joules;
 	overrun.window_ns = s->terms.window_ns;
-	bpf_ringbuf_output(&overruns, &overrun, sizeof(overrun), 0);
+	bpf_ringbuf_output(&records, &overrun, sizeof(overrun), 0);
 }
 
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(storpower_meter, struct request *rq, int error, unsigned int nr_bytes)
 {
 	struct completion c = { .bytes = nr_bytes };
-	int direction = direction_of(rq);
+	int direction = direction_of(rq->cmd_flags);
 	struct meter_counters *of_cgroup;
 	struct meter_device *d;
 	struct meter_shared *s;

@@ -4,7 +4,7 @@
 /* The kernel's types as far as they are used, so that neither the BTF nor the headers of the
  * machine that builds matter: libbpf finds each field's real place in the running kernel's BTF.
  * Names and meaning are the same in Linux 6.1 to 7.2 (include/linux/blk-mq.h, blkdev.h,
- * blk_types.h, cgroup-defs.h, kernfs.h, block/blk-cgroup.h). */
+ * blk_types.h, bvec.h, cgroup-defs.h, kernfs.h, sched.h, block/blk-cgroup.h). */
 
 typedef unsigned char __u8;
 typedef unsigned short __u16;
@@ -52,12 +52,26 @@ struct kernfs_node {
 	__u64 id;
 };
 
+struct cgroup_root {
+	int hierarchy_id; /* 0: version 2's */
+};
+
 struct cgroup {
+	int level; /* of the root: 0 */
 	struct kernfs_node *kn;
+	struct cgroup_root *root;
 };
 
 struct cgroup_subsys_state {
 	struct cgroup *cgroup;
+};
+
+struct css_set {
+	struct cgroup_subsys_state *subsys[1]; /* by cgroup_subsys_id */
+};
+
+struct task_struct {
+	struct css_set *cgroups;
 };
 
 struct blkcg {
@@ -68,7 +82,18 @@ struct blkcg_gq {
 	struct blkcg *blkcg;
 };
 
+struct block_device {
+	struct gendisk *bd_disk; /* a partition's is the whole disk */
+};
+
+struct bvec_iter {
+	unsigned int bi_size;
+};
+
 struct bio {
+	struct block_device *bi_bdev;
+	__u32 bi_opf;
+	struct bvec_iter bi_iter;
 	struct blkcg_gq *bi_blkg; /* CONFIG_BLK_CGROUP */
 };
 
@@ -90,4 +115,10 @@ enum req_op {
 	REQ_OP_READ = 0,
 	REQ_OP_WRITE = 1,
 	REQ_OP_ZONE_APPEND = 7,
+	REQ_OP_DRV_IN = 34,
+	REQ_OP_DRV_OUT = 35,
+};
+
+enum cgroup_subsys_id {
+	io_cgrp_id = 3, /* CONFIG_BLK_CGROUP; as many as the kernel is built with come before */
 };

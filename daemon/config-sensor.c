@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "config-value.h"
 
 static int set_text(char **to, const char *value)
 {
@@ -79,13 +80,7 @@ static int set_of(SensorConfig *s, const IniLine *l)
 
 static int set_subtract(SensorConfig *s, const IniLine *l)
 {
-	LimitUnit unit;
-	double watts;
-
-	if (parse_limit(l->value, &watts, &unit) < 0 || unit != LIMIT_WATTS)
-		return ini_complain(l, "subtract=%s: expected watts such as 40W", l->value);
-	s->subtract_w = watts;
-	return 0;
+	return config_set_watts(l, &s->subtract_w);
 }
 
 int config_sensor_key(SensorConfig *s, const IniLine *l)

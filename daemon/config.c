@@ -2,66 +2,50 @@
 #include "config.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/ini.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "budget/wear.h"
+#include "config-device.h"
 #include "config-sensor.h"
+#include "config-value.h"
+
+#define SPINUPS_AT_ONCE_MAX 64
+#define CYCLES_A_DAY_MAX    1000
+#define SERVICE_YEARS_MIN   0.1
+#define SERVICE_YEARS_MAX   50.0
 
 typedef struct Reader {
 	Config *config;
 	size_t warnings;
 } Reader;
 
-static int set_text(char **to, const char *value)
-{
-	char *copy = *value ? strdup(value) : NULL;
-
-	if (*value && !copy)
-		return -ENOMEM;
-	free(*to);
-	*to = copy;
-	return 0;
-}
-
-/* A name that is a part of a file name, and cannot lead out of its folder. */
-static bool is_name(const char *s)
-{
-	return *s && *s != '.' && !strpbrk(s, "/ \t=");
-}
-
-static int set_name(const IniLine *l, char **to)
-{
-	if (!is_name(l->value))
-		return ini_complain(l, "%s=%s: expected a name without blanks or slashes", l->key,
-				    l->value);
-	return set_text(to, l->value);
-}
-
 static int set_path(const IniLine *l, char **to)
 {
 	if (*l->value != '/')
 		return ini_complain(l, "%s=%s: expected an absolute path", l->key, l->value);
-	return set_text(to, l->value);
+	return config_set_text(to, l->value);
 }
 
 static int set_policy(Config *c, const IniLine *l)
 {
-	return *l->value ? set_name(l, &c->policy) : set_text(&c->policy, "");
+	return *l->value ? config_set_name(l, &c->policy) : config_set_text(&c->policy, "");
 }
 
 static int set_simulate(Config *c, const IniLine *l)
 {
 	/* a daemon has no folder of its own that a relative path could start from */
-	if (*l->value && *l->value != '/' && (!is_name(l->value) || strchr(l->value, '.')))
+	if (*l->value && *l->value != '/' && (!config_is_name(l->value) || strchr(l->value, '.')))
 		return ini_complain(
 			l,
 			"simulate=%s: expected the name of a node, such as mixed, or an "
 			"absolute path",
 			l->value);
-	return set_text(&c->simulate, l->value);
+	return config_set_text(&c->simulate, l->value);
 }
 
 static int set_bus(Config *c, const IniLine *l)
@@ -73,7 +57,7 @@ static int set_bus(Config *c, const IniLine *l)
 				    "bus=%s: expected system, session or a D-Bus address such as "
 				    "unix:path=/run/bus",
 				    l->value);
-	return set_text(&c->bus, l->value);
+	return config_set_text(&c->bus, l->value);
 }
 
 static int set_state_directory(Config *c, const IniLine *l)
@@ -88,26 +72,65 @@ static int set_runtime_directory(Config *c, const IniLine *l)
 
 static int set_bpf(Config *c, const IniLine *l)
 {
-	if (parse_bool(l->value, &c->bpf) < 0)
-		return ini_complain(l, "bpf=%s: expected yes or no", l->value);
-	return 0;
+	return config_set_flag(l, &c->bpf);
 }
 
 static int set_discover(Config *c, const IniLine *l)
 {
-	if (parse_bool(l->value, &c->discover) < 0)
-		return ini_complain(l, "discover=%s: expected yes or no", l->value);
-	return 0;
+	return config_set_flag(l, &c->discover);
 }
 
 static int set_guard(Config *c, const IniLine *l)
 {
-	LimitUnit unit;
-	double watts;
+	return config_set_watts(l, &c->guard_w);
+}
 
-	if (parse_limit(l->value, &watts, &unit) < 0 || unit != LIMIT_WATTS)
-		return ini_complain(l, "guard=%s: expected watts such as 5W", l->value);
-	c->guard_w = watts;
+static int set_spinups_at_once(Config *c, const IniLine *l)
+{
+	unsigned long n;
+
+	if (parse_unsigned(l->value, SPINUPS_AT_ONCE_MAX, &n) < 0 || n == 0)
+		return ini_complain(l, "%s=%s: expected a number from 1 to %d", l->key, l->value,
+				    SPINUPS_AT_ONCE_MAX);
+	c->spinups_at_once = (unsigned)n;
+	return 0;
+}
+
+static int set_spinup_power(Config *c, const IniLine *l)
+{
+	double watts = INFINITY;
+	int r = streq(l->value, "none") ? 0 : config_set_watts(l, &watts);
+
+	if (r >= 0 && watts <= 0)
+		return ini_complain(l,
+				    "%s=%s: no disk could ever spin up; expected more watts, or "
+				    "none for no limit",
+				    l->key, l->value);
+	if (r >= 0)
+		c->spinup_w = watts;
+	return r;
+}
+
+static int set_cycles_a_day(Config *c, const IniLine *l)
+{
+	double cycles;
+
+	if (parse_double(l->value, &cycles) < 0 || cycles < 0 || cycles > CYCLES_A_DAY_MAX)
+		return ini_complain(l, "%s=%s: expected a number from 0 to %d", l->key, l->value,
+				    CYCLES_A_DAY_MAX);
+	c->cycles_a_day = cycles;
+	return 0;
+}
+
+static int set_service_years(Config *c, const IniLine *l)
+{
+	double years;
+
+	if (parse_double(l->value, &years) < 0 || years < SERVICE_YEARS_MIN ||
+	    years > SERVICE_YEARS_MAX)
+		return ini_complain(l, "%s=%s: expected years from %g to %g", l->key, l->value,
+				    SERVICE_YEARS_MIN, SERVICE_YEARS_MAX);
+	c->service_years = years;
 	return 0;
 }
 
@@ -143,6 +166,10 @@ static const struct Key {
 	{ "bpf", set_bpf },
 	{ "discover", set_discover },
 	{ "guard", set_guard },
+	{ "spinups_at_once", set_spinups_at_once },
+	{ "spinup_power", set_spinup_power },
+	{ "cycles_a_day", set_cycles_a_day },
+	{ "service_years", set_service_years },
 	{ "log_level", set_log_level },
 };
 
@@ -162,41 +189,6 @@ static BlockConfig *find_device(Config *c, const char *name)
 	return NULL;
 }
 
-static int set_flag(const IniLine *l, bool *to)
-{
-	if (parse_bool(l->value, to) < 0)
-		return ini_complain(l, "%s=%s: expected yes or no", l->key, l->value);
-	return 0;
-}
-
-static int set_manage(const IniLine *l, BlockConfig *d)
-{
-	bool manage;
-	int r = set_flag(l, &manage);
-
-	if (r >= 0)
-		d->unmanaged = !manage;
-	return r;
-}
-
-static int set_device_key(BlockConfig *d, const IniLine *l)
-{
-	char **to = streq(l->key, "profile") ? &d->profile
-		    : streq(l->key, "group") ? &d->group
-					     : NULL;
-
-	if (streq(l->key, "manage"))
-		return set_manage(l, d);
-	if (streq(l->key, "wake_tested"))
-		return set_flag(l, &d->wake_tested);
-	if (!to)
-		return ini_complain(l,
-				    "unknown key \"%s\" in [%s]: manage, profile, group and "
-				    "wake_tested are known",
-				    l->key, l->section);
-	return *l->value ? set_name(l, to) : set_text(to, "");
-}
-
 /* The name in [KIND NAME]; NULL where the section is another. */
 static const char *name_in_section(const char *section, const char *kind)
 {
@@ -205,7 +197,7 @@ static const char *name_in_section(const char *section, const char *kind)
 	if (strncmp(section, kind, n) != 0 || section[n] != ' ')
 		return NULL;
 	section += n + strspn(section + n, " \t");
-	return is_name(section) ? section : NULL;
+	return config_is_name(section) ? section : NULL;
 }
 
 static SensorConfig *find_sensor(Config *c, const char *name)
@@ -255,7 +247,7 @@ static int on_line(const IniLine *l, void *userdata)
 	if (streq(l->section, "storpower"))
 		r = set_key(c, l);
 	else if (device)
-		r = set_device_key(device, l);
+		r = config_device_key(device, l);
 	else if (sensor)
 		r = config_sensor_key(sensor, l);
 	else if (!*l->section)
@@ -391,11 +383,8 @@ Config *config_free(Config *c)
 {
 	if (!c)
 		return NULL;
-	for (size_t i = 0; i < c->n_devices; i++) {
-		free(c->devices[i].name);
-		free(c->devices[i].profile);
-		free(c->devices[i].group);
-	}
+	for (size_t i = 0; i < c->n_devices; i++)
+		config_device_done(&c->devices[i]);
 	free(c->devices);
 	for (size_t i = 0; i < c->n_sensors; i++)
 		sensor_config_done(&c->sensors[i]);
@@ -421,6 +410,10 @@ static Config *config_new(void)
 	c->bpf = true;
 	c->discover = true;
 	c->log_level = LOG_INFO;
+	c->spinups_at_once = 2;
+	c->spinup_w = INFINITY;
+	c->cycles_a_day = WEAR_STARTS_A_DAY;
+	c->service_years = WEAR_SERVICE_YEARS;
 	return c->bus && c->state_directory && c->runtime_directory ? TAKE_PTR(c) : NULL;
 }
 

@@ -10,13 +10,17 @@ typedef struct Config {
 	char *policy;          /* name; NULL: the one the simulated node suggests, else balanced */
 	char *simulate;        /* node name or absolute path of a node file; NULL: none given */
 	char *bus;             /* "system", "session" or a D-Bus address */
-	char *state_directory; /* claims and journal */
+	char *state_directory; /* claims, journal, wear accounts, wake tests */
 	char *runtime_directory;
 	bool bpf;
 	bool discover; /* manage controllers and disks that no section names */
 	double guard_w;
-	int log_level;        /* LOG_INFO, ... */
-	BlockConfig *devices; /* in the order of their first mention */
+	unsigned spinups_at_once; /* disks that may spin up at the same time */
+	double spinup_w;          /* all that spin up may draw; INFINITY: no limit of its own */
+	double cycles_a_day;      /* start/stop cycles of a disk at most; 0: it is never stopped */
+	double service_years;     /* over which a disk's rated cycles are spread */
+	int log_level;            /* LOG_INFO, ... */
+	BlockConfig *devices;     /* in the order of their first mention */
 	size_t n_devices;
 	SensorConfig *sensors; /* complete ones only */
 	size_t n_sensors;

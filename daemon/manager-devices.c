@@ -6,28 +6,33 @@
 #include "base/log.h"
 #include "manager-internal.h"
 
+/* A disk that sleeps is let sleep: an IO wakes it, and to wake it for nothing costs a cycle and a
+ * spin-up. */
 static void take_over_sleep(ManagedDevice *md)
 {
 	Condition c;
 
-	if (md->device->ops->condition_get && md->device->ops->condition_get(md->device, &c) >= 0)
+	if (md->device->ops->condition_get && md->device->ops->condition_get(md->device, &c) >= 0 &&
+	    c > CONDITION_IDLE_B)
 		md->actual.condition = c;
 }
 
 /* What an earlier run found is the original, whatever stands there now. The knob is only given
  * back: what its probe makes of a capped value may be wrong, and is asked again then. */
-static bool take_over(const Journal *journal, ManagedDevice *md, ManagedKnob *mk)
+static bool take_over(Journal *journal, ManagedDevice *md, ManagedKnob *mk)
 {
 	const KnobValue *was = journal_original(journal, md->device->id, mk->knob->name);
 
+	if (was && mk->knob->mechanism == MECHANISM_CONDITION && managed_asleep(md)) {
+		journal_forget(journal, md->device->id, mk->knob->name);
+		return false;
+	}
 	if (!was)
 		return false;
 	if (mk->knob->read(md->device, &mk->current) < 0)
 		mk->current = (KnobValue){};
 	mk->original = *was;
 	mk->touched = mk->offered = md->leftover = true;
-	if (mk->knob->mechanism == MECHANISM_CONDITION)
-		take_over_sleep(md); /* waking it costs a spin-up, in its turn */
 	log_notice("%s: %s was left at %s by an earlier run; originally %s", md->device->name,
 		   mk->knob->name, mk->current.text, was->text);
 	return true;
@@ -46,10 +51,25 @@ static void explain_block(const Device *d, ManagedKnob *mk)
 	mk->why_not = why;
 }
 
+/* Reads are steered to disks that stay up, and those of its pool do not. */
+static int refuse_steering(ManagedDevice *md, const ManagedKnob *mk, char **ret_why_not)
+{
+	if (mk->knob->mechanism != MECHANISM_REDIRECT || !*md->device->pool ||
+	    md->offer.redirects_writes || !md->offer.redirects_reads)
+		return 0;
+	md->offer.redirects_reads = false;
+	md->offer.mechanisms &= ~(unsigned)MECHANISM_REDIRECT;
+	*ret_why_not = text_printf("the disks of %s sleep as one: none is left to read from",
+				   md->device->pool);
+	return -EOPNOTSUPP;
+}
+
 static void probe_knob(ManagedDevice *md, ManagedKnob *mk)
 {
 	int r = mk->knob->probe(md->device, &md->offer, &mk->why_not);
 
+	if (r >= 0)
+		r = refuse_steering(md, mk, &mk->why_not);
 	if (r < 0)
 		explain_block(md->device, mk);
 	if (r >= 0) {
@@ -64,7 +84,7 @@ static void probe_knob(ManagedDevice *md, ManagedKnob *mk)
 		md->offer.mechanisms |= mk->knob->mechanism;
 }
 
-static void probe_knobs(const Journal *journal, ManagedDevice *md)
+static void probe_knobs(Journal *journal, ManagedDevice *md)
 {
 	md->offer = (Offer){};
 	for (size_t i = 0; i < knob_count(); i++) {
@@ -111,10 +131,13 @@ static ManagedDevice *managed_new(Manager *m, Device *d)
 	md->measured_w = NAN;
 	md->bias = 1;
 	md->group_limit_w = INFINITY;
-	md->last_io_us = manager_now_us(m);
+	md->last_io_us = md->last_read_us = md->last_write_us = manager_now_us(m);
 	md->estimated_w = d->profile->idle_w;
 	journal_forget_moot(m->journal, d);
+	take_over_sleep(md);
+	managed_open_wear(m, md);
 	probe_knobs(m->journal, md);
+	managed_take_over_hold(m, md);
 	return TAKE_PTR(md);
 }
 
@@ -126,6 +149,7 @@ ManagedDevice *managed_free(ManagedDevice *md)
 		free(md->knobs[i].why_not);
 	free(md->knobs);
 	free(md->problem);
+	free(md->refused_why);
 	device_unref(md->device);
 	free(md);
 	return NULL;
@@ -160,7 +184,9 @@ static void add_device(Manager *m, Device *d)
 	*slot = md;
 	wait_for_predecessor(m, md);
 	meter_add(m->meter, d);
-	managed_set_target(m, md, &SETTING_AS_FOUND);
+	if (managed_asleep(md))
+		managed_fell_asleep(m, md);
+	managed_give_back(m, md);
 	managed_leftovers_done(m, md);
 	log_info("%s: %s, profile %s, rated %.1f W%s%s", d->name, d->model, d->profile->name,
 		 d->profile->rated_w, d->protected_why ? "; left alone, it " : "",
@@ -189,7 +215,7 @@ static void remove_device(Manager *m, size_t index)
 	md->gone = true;
 	if (md->waits) /* no job of its own is out */
 		md->waits = md->busy = false;
-	if (!md->busy && !md->power.busy) {
+	if (!md->busy && !md->power.busy && !md->cache.busy) {
 		managed_free(md);
 		return;
 	}
@@ -213,13 +239,31 @@ static void succeed_gone(Manager *m)
 
 void manager_forget_gone(Manager *m, ManagedDevice *md)
 {
-	if (md->busy || md->power.busy)
+	if (md->busy || md->power.busy || md->cache.busy)
 		return;
 	for (size_t i = 0; i < m->n_leaving; i++)
 		if (m->leaving[i] == md)
 			m->leaving[i] = m->leaving[--m->n_leaving];
 	managed_free(md);
 	succeed_gone(m);
+}
+
+/* A cache may have come to lie on it, or have gone. */
+static void probe_redirects(ManagedDevice *md)
+{
+	if (md->leftover || md->device->protected_why || md->actual.redirect != REDIRECT_AS_FOUND)
+		return;
+	md->offer.redirects_writes = md->offer.redirects_reads = false;
+	for (size_t i = 0; i < knob_count(); i++) {
+		ManagedKnob *mk = &md->knobs[i];
+
+		if (mk->knob->mechanism != MECHANISM_REDIRECT || mk->touched)
+			continue;
+		free(mk->why_not);
+		mk->why_not = NULL;
+		probe_knob(md, mk);
+	}
+	md->has_cache = false;
 }
 
 /* Something vital has come to lie on it or no longer does, or it offers more than before. All is
@@ -230,8 +274,8 @@ static void reconsider_device(Manager *m, ManagedDevice *md)
 
 	md->leftover = true;
 	md->actual = SETTING_AS_FOUND;
-	md->actual.condition = c; /* waking it costs a spin-up, in its turn */
-	managed_set_target(m, md, &SETTING_AS_FOUND);
+	md->actual.condition = c;
+	managed_give_back(m, md);
 	manager_decide(m, md->device->name, md->device->protected_why ?: "it may be set",
 		       "given back, then asked anew");
 	managed_leftovers_done(m, md);
@@ -242,6 +286,7 @@ static const char *event_text(DeviceEvent event)
 	return event == DEVICE_ADDED     ? "a device was added"
 	       : event == DEVICE_REMOVED ? "a device was removed"
 	       : event == DEVICE_CHANGED ? "a device has changed"
+	       : event == DEVICE_MOVED   ? "a device's place has changed"
 					 : "a device was reset";
 }
 
@@ -259,11 +304,13 @@ void manager_on_device(Device *d, DeviceEvent event, void *userdata)
 		managed_reset(m, m->devices[i]);
 	else if (event == DEVICE_CHANGED && known)
 		reconsider_device(m, m->devices[i]);
+	else if (event == DEVICE_MOVED && known)
+		probe_redirects(m->devices[i]);
 	else
 		return;
 	if (event == DEVICE_RESET)
 		return; /* the reaction follows the reading */
-	if (m->events.device_changed && event != DEVICE_CHANGED)
+	if (m->events.device_changed && (event == DEVICE_ADDED || event == DEVICE_REMOVED))
 		m->events.device_changed(d->name, event == DEVICE_ADDED, m->events.userdata);
 	if (!started)
 		return; /* manager_start() reacts once for all */

@@ -39,8 +39,9 @@ static void retarget_knob(ManagedDevice *md, ManagedKnob *mk)
 	if (!mk->offered || mk->knob->want(md->device, &md->target, &mk->original, &mk->wanted) < 0)
 		return;
 	/* a knob that was never touched and is not asked for is left as it is, whatever its owner
-	 * has made of it since */
-	if (!mk->touched && is_original(mk))
+	 * has made of it since; only a disk that was found asleep may be wanted awake */
+	if (!mk->touched && is_original(mk) &&
+	    !(md->wake_why && mk->knob->mechanism == MECHANISM_CONDITION))
 		return;
 	mk->pending = !knob_fulfils(mk->knob, md->device, &mk->wanted, &mk->current);
 	mk->fulfilled = mk->touched && !mk->pending;
@@ -70,6 +71,8 @@ static void settle_knob(Manager *m, ManagedDevice *md, ManagedKnob *mk)
 
 static void clear_problem(ManagedDevice *md)
 {
+	if (md->will_not_wake)
+		return;
 	for (size_t i = 0; i < knob_count(); i++)
 		if (md->knobs[i].pending && md->knobs[i].failures)
 			return;
@@ -86,6 +89,44 @@ void managed_set_target(Manager *m, ManagedDevice *md, const Setting *target)
 		settle_knob(m, md, &md->knobs[i]);
 	clear_problem(md);
 	managed_update_cap(m, md);
+}
+
+/* A disk that sleeps is let sleep, unless writes that are held back for it have to reach it. */
+static bool may_sleep_on(const ManagedDevice *md)
+{
+	const ManagedKnob *mk = managed_redirect(md);
+
+	return managed_asleep(md) && !managed_holds(md) && !(mk && mk->touched && mk->knob->wakes);
+}
+
+/* Nothing of a disk that sleeps on is left to be put back: an IO wakes it. */
+static void forget_condition(Manager *m, ManagedDevice *md)
+{
+	if (md->busy && md->stepping == MECHANISM_CONDITION)
+		return;
+	for (size_t i = 0; i < knob_count(); i++)
+		if (md->knobs[i].touched && md->knobs[i].knob->mechanism == MECHANISM_CONDITION)
+			give_up_knob(m, md, &md->knobs[i]);
+}
+
+void managed_let_sleep_on(Manager *m, ManagedDevice *md)
+{
+	if (may_sleep_on(md))
+		forget_condition(m, md);
+}
+
+void managed_give_back(Manager *m, ManagedDevice *md)
+{
+	Setting s = SETTING_AS_FOUND;
+
+	if (may_sleep_on(md))
+		s.condition = md->actual.condition;
+	else
+		managed_want_awake(m, md,
+				   managed_holds(md) ? "its cache is drained"
+						     : "what keeps IO off it is given back");
+	managed_let_sleep_on(m, md);
+	managed_set_target(m, md, &s);
 }
 
 bool managed_overdue(const Manager *m, const ManagedDevice *md)
@@ -105,9 +146,10 @@ static bool has_failed(const ManagedDevice *md)
 bool managed_held(const Manager *m, const ManagedDevice *md)
 {
 	if (manager_now_us(m) < md->transition_end_us || managed_overdue(m, md) || md->leftover ||
-	    has_failed(md))
+	    md->awaits_sleep || has_failed(md))
 		return true;
-	return md->busy && md->target.condition != md->actual.condition;
+	return md->busy && md->stepping == MECHANISM_CONDITION &&
+	       md->target.condition != md->actual.condition;
 }
 
 static void note_planned(ManagedDevice *md)
@@ -115,6 +157,7 @@ static void note_planned(ManagedDevice *md)
 	md->planned_demand_mb_s = md->demand_mb_s;
 	md->planned_mix = md->mix;
 	md->planned_bias = md->bias;
+	md->planned_sleep = md->sleep;
 }
 
 void manager_keep_targets(Manager *m, const Plan *next)
@@ -191,44 +234,61 @@ uint64_t managed_thawed_us(const ManagedDevice *md)
 	return md->froze_us ? md->froze_us + FREEZE_US : 0;
 }
 
+static bool stops(const ManagedDevice *md, const ManagedKnob *mk)
+{
+	return mk->knob->mechanism == MECHANISM_CONDITION &&
+	       md->target.condition > md->actual.condition &&
+	       md->target.condition > CONDITION_IDLE_B;
+}
+
+/* From idle_b on the heads are parked. */
+static bool wears(const ManagedDevice *md, const ManagedKnob *mk)
+{
+	return mk->knob->mechanism == MECHANISM_CONDITION && md->wear &&
+	       md->target.condition > md->actual.condition &&
+	       md->target.condition >= CONDITION_IDLE_B;
+}
+
+static bool pending_redirect(const ManagedDevice *md)
+{
+	for (size_t i = 0; i < knob_count(); i++)
+		if (md->knobs[i].pending && md->knobs[i].knob->mechanism == MECHANISM_REDIRECT)
+			return true;
+	return false;
+}
+
+/* The cache holds writes back before the disk stops, and lets go of them once it is awake. */
+static bool waits_for_cache(const Manager *m, const ManagedDevice *md, const ManagedKnob *mk)
+{
+	if (mk->knob->mechanism == MECHANISM_REDIRECT)
+		return managed_asleep(md) &&
+		       (mk->knob->wakes || (md->target.redirect != REDIRECT_HOLD &&
+					    md->target.condition < md->actual.condition));
+	return stops(md, mk) && (pending_redirect(md) || managed_settles_us(m, md));
+}
+
 static ManagedKnob *next_knob(const Manager *m, ManagedDevice *md, bool raising)
 {
 	for (size_t i = 0; i < knob_count(); i++) {
 		ManagedKnob *mk = &md->knobs[i];
 
 		if (mk->pending && !mk->retry_at_us && !waits_for_takeover(md, mk) &&
-		    raises(m, md, mk) == raising && !(raising && too_soon(m, md, mk)))
+		    !waits_for_cache(m, md, mk) && raises(m, md, mk) == raising &&
+		    !(raising && too_soon(m, md, mk)))
 			return mk;
 	}
 	return NULL;
 }
 
-static const ConditionPower *sleeping_condition(const ManagedDevice *md)
+static double wake_w(const ManagedDevice *md)
 {
-	return &md->device->profile->conditions[md->actual.condition];
+	return md->device->profile->conditions[md->actual.condition].wake_w;
 }
 
 static double limit_w(const Manager *m)
 {
 	/* below the floor the plan is the limit: nothing goes above what cannot be avoided */
 	return MAX(manager_spendable_w(m), m->plan ? m->plan->cap_w : 0);
-}
-
-static size_t count_spinups(const Manager *m)
-{
-	uint64_t now = manager_now_us(m);
-	size_t n = 0;
-
-	for (size_t i = 0; i < m->n_devices; i++)
-		n += now < m->devices[i]->transition_end_us;
-	return n;
-}
-
-/* A storm of spin-ups is load like any other: a few at once, or, when the daemon must end soon, as
- * many as the node's rated power bears. */
-static bool may_spin_up(const Manager *m, double sum_w)
-{
-	return count_spinups(m) < SPINUPS_AT_ONCE || (m->stopping && sum_w <= manager_rated_w(m));
 }
 
 /* The same rule within the device's group. */
@@ -254,24 +314,18 @@ static bool may_raise(const Manager *m, const ManagedDevice *md, const ManagedKn
 	double after_w = cap_after_w(m, md, mk), limit = limit_w(m), sum_w;
 
 	if (wakes(md, mk))
-		after_w = MAX(after_w, sleeping_condition(md)->wake_w);
+		after_w = MAX(after_w, wake_w(md));
 	sum_w = m->cap_w - md->cap_w + after_w;
-	if ((wakes(md, mk) && !may_spin_up(m, sum_w)) || !fits_group(m, md, after_w))
+	if ((wakes(md, mk) && !manager_may_spin_up(m, wake_w(md), sum_w)) ||
+	    !fits_group(m, md, after_w))
 		return false;
 	if (isinf(limit))
 		return true;
-	return sum_w <= limit + WATTS_EPSILON &&
+	if (sum_w > limit + WATTS_EPSILON)
+		return false;
+	/* those that are waited for need no rest from changes */
+	return (wakes(md, mk) && md->wake_why) ||
 	       manager_now_us(m) >= md->tightened_us + manager_policy_now(m)->dwell_us;
-}
-
-void managed_begin_waking(Manager *m, ManagedDevice *md)
-{
-	const ConditionPower *c = sleeping_condition(md);
-	uint64_t now = manager_now_us(m);
-
-	md->transition_w = c->wake_w;
-	md->transition_end_us = now + (uint64_t)(c->wake_s * 1e6);
-	md->woke_us = now;
 }
 
 /* Accounts for the step as if a raise had happened already and a lowering not yet. */
@@ -291,7 +345,14 @@ static Step *prepare(Manager *m, ManagedDevice *md, bool raising)
 		free(s);
 		return NULL;
 	}
+	if (stops(md, mk))
+		managed_watch_sleep(m, md);
+	if (wears(md, mk)) {
+		s->wears = md->charged = true;
+		managed_charge(md, md->target.condition);
+	}
 	mk->touched = md->busy = true;
+	md->stepping = mk->knob->mechanism;
 	md->step_began_us = manager_now_us(m);
 	if (mk->knob->freezes)
 		md->froze_us = md->step_began_us;
@@ -328,14 +389,25 @@ static int sync_originals(Manager *m, Step *const *steps, size_t n)
 	return 0;
 }
 
+/* A crash must not lose a charge. */
+static int sync_charges(Manager *m, Step *const *steps, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (steps[i]->wears)
+			return manager_save_wear(m);
+	return 0;
+}
+
 static bool submit_all(Manager *m, Step **steps, size_t n)
 {
-	int synced = sync_originals(m, steps, n);
+	int synced = sync_originals(m, steps, n), charged = sync_charges(m, steps, n);
 	bool replan = false;
 
 	for (size_t i = 0; i < n; i++) {
 		int r = steps[i]->first_touch ? synced : 0;
 
+		if (r >= 0 && steps[i]->wears)
+			r = charged;
 		if (r >= 0)
 			r = m->loop->submit(m->loop, &steps[i]->job);
 		if (r < 0) {

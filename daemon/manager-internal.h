@@ -9,16 +9,16 @@
  * within the limit. So savings come before spendings, a failed saving keeps others from spending
  * it, and the sum of the enforced caps never exceeds the budget once it has come under it. */
 
+#include "budget/wear.h"
 #include "manager.h"
 
-#define SPINUPS_AT_ONCE 2            /* 24-32 W each, for seconds */
-#define FREEZE_US       USEC_PER_SEC /* between writes that stop a queue, for more throughput */
-#define OVERDUE_US      USEC_PER_SEC /* a step out for longer: the others make room */
-#define DECISIONS_KEPT  512
-#define LOOK_US         USEC_PER_SEC
-#define AVERAGED_US     (2 * USEC_PER_SEC)    /* sensors tell a second's mean, and of a look ago */
-#define PEEK_US         (200 * USEC_PER_MSEC) /* at sleeping disks: has IO woken one? */
-#define WATCHED_US      (10 * USEC_PER_SEC)   /* keep looking so long after someone asked */
+#define FREEZE_US      USEC_PER_SEC /* between writes that stop a queue, for more throughput */
+#define OVERDUE_US     USEC_PER_SEC /* a step out for longer: the others make room */
+#define DECISIONS_KEPT 512
+#define LOOK_US        USEC_PER_SEC
+#define AVERAGED_US    (2 * USEC_PER_SEC)    /* sensors tell a second's mean, and of a look ago */
+#define PEEK_US        (200 * USEC_PER_MSEC) /* at sleeping disks: has IO woken one? */
+#define WATCHED_US     (10 * USEC_PER_SEC)   /* keep looking so long after someone asked */
 
 typedef struct ManagedDevice ManagedDevice;
 
@@ -33,6 +33,22 @@ typedef struct PowerReading {
 	int result;
 	double watts;
 } PowerReading;
+
+/* How full the cache above a disk is, being read. */
+typedef struct CacheReading {
+	Job job; /* first */
+	Manager *manager;
+	ManagedDevice *md;
+	const Knob *knob;
+	bool busy;
+	int result;
+	CacheState state;
+} CacheReading;
+
+/* What a disk may be put to now; see PlanDevice. */
+typedef struct SleepLimits {
+	Condition deepest, needed, rest;
+} SleepLimits;
 
 typedef struct ManagedSensor {
 	Job job; /* first */
@@ -70,6 +86,8 @@ typedef struct Step {
 	bool raises; /* what the device can draw */
 	Setting before, target;
 	bool io_meanwhile;           /* or nobody can tell */
+	bool wears;                  /* a cycle is on the disk's account for it */
+	char *refused_why;           /* -EBUSY: those it serves need it awake */
 	KnobValue value, found, was; /* found: empty when it could not be read */
 	int result;
 } Step;
@@ -89,11 +107,36 @@ struct ManagedDevice {
 	bool waits;    /* while busy: with a step of the same device before it came back */
 	bool reset;    /* while busy: what the step did is lost */
 	uint64_t step_began_us;
+	Mechanism stepping; /* what the step, or the one before, is about */
 	char *problem;
 	uint64_t transition_end_us; /* waking until then... */
 	double transition_w;        /* ...drawing so much */
 	uint64_t tightened_us;      /* last lowering, for dwell */
-	uint64_t woke_us, last_io_us;
+	uint64_t woke_us, last_io_us, last_read_us, last_write_us;
+
+	SleepLimits sleep, planned_sleep;
+	char awake_why[160]; /* why it may not be stopped now; "" when it may */
+	WearAccount *wear;   /* the book's; NULL: nothing of it wears */
+	bool charged;        /* the cycle that it is in */
+	char *refused_why;   /* those it serves needed it awake, when it was last to be stopped */
+	uint64_t refused_until_us;
+	const char *wake_why; /* it is to be woken as soon as it may spin up; NULL: it is not */
+	bool io_wakes;        /* it is waking by IO that has not been served yet */
+	bool will_not_wake;
+	bool awaits_sleep; /* what comes before takes a while: it draws until then */
+	bool watched;      /* by eBPF, for who wakes it */
+	bool testing;      /* whether it wakes */
+	MeterWake waker;   /* as eBPF saw it */
+	bool has_waker;
+
+	uint64_t held_us; /* since when the cache above holds writes back; 0: it does not */
+	bool draining;
+	CacheReading cache;
+	CacheState cache_state;
+	bool has_cache;
+	uint64_t cache_us;
+	double fill_bytes_s; /* of late, into the cache */
+
 	uint64_t reread_us;
 	uint64_t froze_us; /* its queue, by a knob, last */
 
@@ -132,7 +175,8 @@ struct Manager {
 	double cap_w;        /* sum over devices */
 	unsigned fast_steps; /* on their way */
 
-	double budget_w; /* effective, of claims */
+	double budget_w;  /* effective, of claims */
+	double awaited_w; /* the same when disks were last found to await sleep */
 	uint64_t effective_cookie;
 	double guard_w;       /* kept free below the budget because measurements exceeded it */
 	Plan *plan;           /* in force */
@@ -146,13 +190,17 @@ struct Manager {
 	bool woken;             /* a disk, by IO, since the last plan */
 	bool news;              /* since the last plan: what it should know */
 	bool unsafe;            /* since the last plan: what it relied on does not hold */
-	uint64_t claims_due_us; /* when a claim begins or expires */
+	uint64_t claims_due_us; /* when a claim begins or expires; 0: not known */
 	double floor_w;
 	uint64_t floor_at_us; /* of which look the floor is */
 	bool stopping;
+	WearBook *wear;
+	uint64_t realtime_offset_us; /* of the wall clock from the loop's, at start */
 
 	Decision decisions[DECISIONS_KEPT];
 	size_t n_decisions; /* ever */
+	Wakeup wakeups[DECISIONS_KEPT];
+	size_t n_wakeups; /* ever */
 };
 
 static inline uint64_t manager_now_us(const Manager *m)
@@ -187,14 +235,77 @@ void managed_reset(Manager *m, ManagedDevice *md);
 /* The same now and then, where a knob may lose its hold by itself. */
 void managed_reread_drifting(Manager *m, ManagedDevice *md);
 
+/* manager-sleep.c */
+void managed_judge_sleep(const Manager *m, ManagedDevice *md, const Policy *p);
+/* Its step into a sleeping condition has to wait: until when, 0: it need not. */
+uint64_t managed_settles_us(const Manager *m, const ManagedDevice *md);
+/* A cache that holds back what it can may not hold back enough. */
+void managed_watch_settling(Manager *m, ManagedDevice *md);
+/* Which disks are still to be put to sleep once what comes before is done? */
+void manager_await_sleep(Manager *m);
+/* Those of them that no longer are can be planned for again. */
+void manager_await_no_more(Manager *m);
+/* Those it serves need it: not asked again for a while. */
+void managed_refuse_sleep(Manager *m, ManagedDevice *md, const char *why);
+
+/* manager-wear.c */
+int manager_open_wear(Manager *m);
+int manager_save_wear(const Manager *m);
+void managed_open_wear(Manager *m, ManagedDevice *md);
+WearTerms managed_wear_terms(const Manager *m, const ManagedDevice *md);
+void managed_refill_wear(const Manager *m, ManagedDevice *md);
+void managed_charge(ManagedDevice *md, Condition c);
+void managed_refund(ManagedDevice *md, Condition c);
+
+/* manager-wake.c */
+void managed_want_awake(Manager *m, ManagedDevice *md, const char *why);
+void managed_fell_asleep(Manager *m, ManagedDevice *md);
+void managed_watch_sleep(Manager *m, ManagedDevice *md);    /* from now, by eBPF: who wakes it? */
+void managed_begin_waking(Manager *m, ManagedDevice *md);   /* its spin-up counts from now */
+void managed_notice_waking(Manager *m, ManagedDevice *md);  /* by IO */
+void managed_notice_serving(Manager *m, ManagedDevice *md); /* IO was done */
+void managed_take_waking(Manager *m, ManagedDevice *md);    /* or leaving its rest */
+void managed_watch_waking(Manager *m, ManagedDevice *md);   /* does it? */
+void managed_mark_stuck(Manager *m, ManagedDevice *md);
+bool manager_hba_stuck(const Manager *m, const Device *d);
+void manager_peek(Manager *m); /* at sleeping disks only; sets woken */
+/* Something was sent to it while it slept that need not have woken it. */
+bool managed_suspect(const ManagedDevice *md);
+void managed_clear_suspicion(Manager *m, ManagedDevice *md);
+bool manager_any_suspect(const Manager *m);
+bool manager_any_to_peek_at(const Manager *m);
+void manager_on_woken(const MeterWake *w, void *userdata);
+/* What a plan must leave for the spin-ups to come next; group NULL: of all. */
+double manager_wake_reserve_w(const Manager *m, const char *group);
+bool manager_may_spin_up(const Manager *m, double wake_w, double sum_w);
+
+/* manager-wake-test.c */
+/* A test on its HBA has passed: standby is no longer withheld. */
+void managed_take_wake_test(Manager *m, ManagedDevice *md);
+
+/* manager-wakeups.c */
+void manager_note_wakeup(Manager *m, const ManagedDevice *md, const char *why);
+void manager_forget_wakeups(Manager *m);
+
+/* manager-redirect.c */
+const ManagedKnob *managed_redirect(const ManagedDevice *md); /* NULL: none is offered */
+/* Sets out to read its cache, and acts on what was read last. */
+void managed_look_at_cache(Manager *m, ManagedDevice *md);
+bool managed_holds(const ManagedDevice *md); /* writes back that have to reach it */
+/* What an earlier run had its cache hold. */
+void managed_take_over_hold(const Manager *m, ManagedDevice *md);
+/* All such caches are drained, for no budget is in force. */
+void manager_drain_held(Manager *m);
+bool managed_has_room(const ManagedDevice *md, uint64_t asleep_us);
+bool manager_draining(const Manager *m);
+
 /* manager-observe.c */
 void manager_look(Manager *m); /* sets news, woken */
-void managed_notice_waking(Manager *m, ManagedDevice *md);
 void managed_distrust(Manager *m, ManagedDevice *md,
 		      double over); /* it draws so many times what it may */
-void manager_peek(Manager *m);      /* at sleeping disks only; sets woken */
 
 /* manager-overrun.c */
+void manager_hear_meter(Manager *m); /* what eBPF has to tell; sets news, woken */
 void managed_watch_pace(const Manager *m, ManagedDevice *md); /* eBPF is told what is in force */
 void managed_observe_control(Manager *m, ManagedDevice *md);  /* may set news */
 bool managed_uncontrolled(const Manager *m, const ManagedDevice *md);
@@ -224,10 +335,12 @@ void manager_keep_targets(Manager *m, const Plan *next);
 void manager_pump(Manager *m);
 void managed_update_cap(Manager *m, ManagedDevice *md);
 void managed_set_target(Manager *m, ManagedDevice *md, const Setting *target);
+void managed_give_back(Manager *m, ManagedDevice *md);
+/* Where it sleeps, nothing of that is left to be put back. */
+void managed_let_sleep_on(Manager *m, ManagedDevice *md);
 bool managed_held(const Manager *m, const ManagedDevice *md);
 bool managed_overdue(const Manager *m, const ManagedDevice *md);
-uint64_t managed_thawed_us(const ManagedDevice *md);      /* when its queue may be stopped again */
-void managed_begin_waking(Manager *m, ManagedDevice *md); /* its spin-up counts from now */
+uint64_t managed_thawed_us(const ManagedDevice *md); /* when its queue may be stopped again */
 
 /* manager-step.c */
 Step *step_new(Manager *m, ManagedDevice *md, ManagedKnob *mk, bool raises);

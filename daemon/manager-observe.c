@@ -121,6 +121,15 @@ static double new_bias(double bias, double over)
 	return forgiven < 1 + SENSOR_ERROR ? 1 : forgiven;
 }
 
+/* Without IO, in the condition that it is in. */
+static double base_w(const ManagedDevice *md)
+{
+	const Profile *p = md->device->profile;
+	const ConditionPower *c = &p->conditions[md->actual.condition];
+
+	return md->actual.condition != CONDITION_ACTIVE && c->present ? c->watts : p->idle_w;
+}
+
 static void observe_power(Manager *m, ManagedDevice *md)
 {
 	const Profile *p = md->device->profile;
@@ -130,7 +139,7 @@ static void observe_power(Manager *m, ManagedDevice *md)
 	predict_demand(p, &md->mix, &md->actual, observed_mb_s(md), &expected);
 	md->estimated_w = expected.watts;
 	if (!isnan(md->rates.joules_per_s))
-		md->estimated_w = MIN(p->idle_w + md->rates.joules_per_s, cap_w);
+		md->estimated_w = MIN(base_w(md) + md->rates.joules_per_s, cap_w);
 	if (md->transition_end_us)
 		md->estimated_w = MAX(md->estimated_w, md->transition_w);
 	else if (!isnan(md->measured_w) && manager_now_us(m) >= md->tightened_us + AVERAGED_US)
@@ -141,24 +150,6 @@ void managed_distrust(Manager *m, ManagedDevice *md, double over)
 {
 	md->bias = new_bias(md->bias, over);
 	m->unsafe |= md->bias > md->planned_bias + BIAS_CHANGE;
-}
-
-/* IO has reached a sleeping disk: it is waking now, whatever was planned, and the others must make
- * room for its spin-up at once. */
-void managed_notice_waking(Manager *m, ManagedDevice *md)
-{
-	managed_begin_waking(m, md);
-	md->actual.condition = CONDITION_ACTIVE;
-	md->target.condition = CONDITION_ACTIVE;
-	/* a command to ask would wait until it is awake */
-	for (size_t i = 0; i < knob_count(); i++)
-		if (md->knobs[i].knob->mechanism == MECHANISM_CONDITION && md->knobs[i].offered)
-			snprintf(md->knobs[i].current.text, sizeof(md->knobs[i].current.text), "%s",
-				 condition_name(CONDITION_ACTIVE));
-	managed_update_cap(m, md);
-	m->woken = true;
-	manager_decide(m, md->device->name, "IO arrived", "woken");
-	log_notice("%s: IO woke it", md->device->name);
 }
 
 static void observe(Manager *m, ManagedDevice *md, uint64_t now)
@@ -179,12 +170,15 @@ static void observe(Manager *m, ManagedDevice *md, uint64_t now)
 	md->has_counters = true;
 	if (r < 0)
 		return;
-	if (observed_iops(md) > 0) {
+	if (observed_mb_s(md) > 0) { /* a flush alone is none */
 		md->last_io_us = now;
-		if (managed_asleep(md) && !md->busy)
-			managed_notice_waking(m, md);
+		managed_notice_serving(m, md);
 		observe_mix(md);
 	}
+	if (md->rates.iops[READ_IO] > 0)
+		md->last_read_us = now;
+	if (md->rates.iops[WRITE_IO] > 0)
+		md->last_write_us = now;
 	observe_demand(m, md);
 	managed_observe_control(m, md);
 	observe_power(m, md);
@@ -206,13 +200,17 @@ static bool mix_differs(const Mix *a, const Mix *b)
 	       differs(a->depth, b->depth, 0.5);
 }
 
-static bool is_news(const Manager *m, const ManagedDevice *md, uint64_t now)
+static bool limits_differ(const SleepLimits *a, const SleepLimits *b)
 {
-	uint64_t idle_us = now - md->last_io_us, due_us = manager_policy_now(m)->sleep_idle_us;
+	return a->deepest != b->deepest || a->needed != b->needed || a->rest != b->rest;
+}
 
+static bool is_news(const Manager *m, const ManagedDevice *md)
+{
 	return differs(md->demand_mb_s, md->planned_demand_mb_s, DEMAND_CHANGE) ||
 	       mix_differs(&md->mix, &md->planned_mix) || md->bias != md->planned_bias ||
-	       (idle_us >= due_us && idle_us - due_us < 2 * LOOK_US);
+	       (manager_enforcing(m) && !managed_asleep(md) &&
+		limits_differ(&md->sleep, &md->planned_sleep));
 }
 
 /* What the model got wrong is kept free, and slowly given back. */
@@ -277,29 +275,24 @@ static bool observe_overrun(Manager *m)
 	return true;
 }
 
-void manager_peek(Manager *m)
-{
-	DeviceCounters c;
-
-	for (size_t i = 0; i < m->n_devices; i++) {
-		ManagedDevice *md = m->devices[i];
-
-		/* no IO completes before the disk is awake: one that waits is the first sign */
-		if (managed_asleep(md) && !md->busy && md->device->ops->counters &&
-		    md->device->ops->counters(md->device, &c) >= 0 && c.outstanding >= 1)
-			managed_notice_waking(m, md);
-	}
-}
-
 void manager_look(Manager *m)
 {
 	uint64_t now = manager_now_us(m);
 
 	manager_read_sensors(m);
+	manager_hear_meter(m); /* before counters show the same, and not by whom */
 	for (size_t i = 0; i < m->n_devices; i++) {
-		observe(m, m->devices[i], now);
-		m->news |= is_news(m, m->devices[i], now);
-		managed_reread_drifting(m, m->devices[i]);
+		ManagedDevice *md = m->devices[i];
+
+		observe(m, md, now);
+		managed_take_wake_test(m, md);
+		managed_watch_waking(m, md);
+		managed_watch_settling(m, md);
+		managed_clear_suspicion(m, md);
+		managed_look_at_cache(m, md);
+		managed_judge_sleep(m, md, manager_policy_now(m));
+		m->news |= is_news(m, md);
+		managed_reread_drifting(m, md);
 	}
 	m->news |= observe_groups(m);
 	m->news |= observe_overrun(m);

@@ -53,15 +53,22 @@ int manager_meter_fd(const Manager *m)
 	return meter_fd(m->meter);
 }
 
+void manager_hear_meter(Manager *m)
+{
+	meter_process(m->meter, on_overrun, manager_on_woken, m);
+}
+
 void manager_meter_ready(Manager *m)
 {
 	bool had_news = m->news;
 
 	m->news = false;
-	meter_process(m->meter, on_overrun, m);
+	manager_hear_meter(m);
 	if (m->news && manager_enforcing(m))
 		manager_react(m, "eBPF saw a device spend more than it may");
 	m->news |= had_news;
+	if (m->woken)
+		manager_react(m, "eBPF saw IO to a sleeping disk");
 }
 
 bool managed_uncontrolled(const Manager *m, const ManagedDevice *md)

@@ -27,20 +27,6 @@ const Policy *manager_policy_now(const Manager *m)
 								       : m->policy;
 }
 
-static bool long_enough(uint64_t now, uint64_t since, uint64_t span)
-{
-	return now >= since && now - since >= span;
-}
-
-static bool may_sleep(const ManagedDevice *md, const Policy *p, uint64_t now)
-{
-	/* nobody looks while nothing is to be enforced: what was idle then may be busy now */
-	bool fresh = md->has_counters && now < md->counters.time_us + 2 * LOOK_US;
-
-	return fresh && long_enough(now, md->last_io_us, p->sleep_idle_us) &&
-	       (!md->woke_us || long_enough(now, md->woke_us, p->sleep_min_us));
-}
-
 static double device_limit_w(const Manager *m, const ManagedDevice *md, uint64_t now)
 {
 	const Claim *c;
@@ -49,7 +35,21 @@ static double device_limit_w(const Manager *m, const ManagedDevice *md, uint64_t
 				md->device->profile->rated_w, now, &c);
 }
 
-static void describe_device(const Manager *m, const ManagedDevice *md, const Policy *policy,
+/* To sleep: its writes are held back already. */
+static bool is_on_its_way(const ManagedDevice *md)
+{
+	return md->held_us && !managed_asleep(md) && md->target.condition > CONDITION_IDLE_B;
+}
+
+/* What an earlier run left asleep wakes to be given back, and the others make room for that. */
+static double held_w(const Manager *m, const ManagedDevice *md)
+{
+	if (md->leftover && md->wake_why)
+		return MAX(md->cap_w, managed_cap_w(m, md, &SETTING_AS_FOUND));
+	return md->cap_w;
+}
+
+static void describe_device(const Manager *m, ManagedDevice *md, const Policy *policy,
 			    PlanDevice *ret)
 {
 	uint64_t now = manager_now_us(m);
@@ -65,15 +65,52 @@ static void describe_device(const Manager *m, const ManagedDevice *md, const Pol
 		.limit_w = device_limit_w(m, md, now),
 		.group = PLAN_NO_GROUP,
 		.held = managed_held(m, md) || md->device->protected_why,
-		.held_w = md->cap_w,
+		.held_w = held_w(m, md),
 		.held_setting = md->actual,
-		.may_sleep = may_sleep(md, policy, now),
-		.must_sleep = managed_asleep(md),
-		.current = md->actual,
+		.pool = PLAN_NO_POOL,
+		.must_sleep = managed_asleep(md) && !md->wake_why,
+		/* without a budget nothing is held back, not even for those that sleep on */
+		.holds_writes = managed_redirect(md) && manager_enforcing(m),
+		.awake_redirect = md->draining ? REDIRECT_DRAIN : REDIRECT_AS_FOUND,
+		.current = is_on_its_way(md) ? md->target : md->actual,
 		.bias = MAX(md->bias, 1.0),
 	};
+	managed_judge_sleep(m, md, policy);
+	ret->deepest = md->sleep.deepest;
+	ret->deepest_needed = md->sleep.needed;
+	ret->rest = md->sleep.rest;
 	if (managed_uncontrolled(m, md))
 		ret->offer.mechanisms &= ~(unsigned)MECHANISM_PACING;
+}
+
+/* The number of the device's pool among those of two or more; PLAN_NO_POOL: it sleeps alone. The
+ * first device of a pool gives it its number. */
+static size_t pool_of(const Manager *m, size_t device)
+{
+	const char *name = m->devices[device]->device->pool;
+	size_t first = m->n_devices, n = 0;
+
+	for (size_t i = 0; *name && i < m->n_devices; i++)
+		if (streq(m->devices[i]->device->pool, name)) {
+			first = MIN(first, i);
+			n++;
+		}
+	return n > 1 ? first : PLAN_NO_POOL;
+}
+
+/* While disks are on their way to sleep what they save has not arrived: no others follow for that.
+ */
+static bool any_stopping(const Manager *m)
+{
+	for (size_t i = 0; i < m->n_devices; i++) {
+		const ManagedDevice *md = m->devices[i];
+
+		if ((md->awaits_sleep || (md->busy && md->stepping == MECHANISM_CONDITION)) &&
+		    md->target.condition > CONDITION_IDLE_B &&
+		    md->target.condition > md->actual.condition)
+			return true;
+	}
+	return false;
 }
 
 typedef struct GroupList {
@@ -132,16 +169,41 @@ static int list_groups(const Manager *m, GroupList *ret)
 		if (!g)
 			return -ENOMEM;
 		g->name = name;
-		g->limit_w = manager_group_limit_w(m, name) - group_guard_w(m, m->devices[i]);
+		g->limit_w = manager_group_limit_w(m, name) - group_guard_w(m, m->devices[i]) -
+			     manager_wake_reserve_w(m, name);
 	}
 	return 0;
+}
+
+static double limit_of(const GroupList *groups, size_t group)
+{
+	return group < groups->n ? groups->groups[group].limit_w : INFINITY;
+}
+
+static void describe_devices(Manager *m, const GroupList *groups, const Policy *policy,
+			     PlanDevice *ret)
+{
+	bool stopping = any_stopping(m);
+
+	for (size_t i = 0; i < m->n_devices; i++) {
+		ManagedDevice *md = m->devices[i];
+
+		describe_device(m, md, policy, &ret[i]);
+		ret[i].pool = pool_of(m, i);
+		ret[i].group = find_group(groups, md->device->group);
+		if (stopping)
+			ret[i].deepest_needed = ret[i].deepest;
+		md->group_limit_w = limit_of(groups, ret[i].group);
+	}
 }
 
 int manager_make_plan(Manager *m, double budget_w, unsigned forbidden, const Policy *policy,
 		      Plan **ret)
 {
+	double reserve_w = isfinite(budget_w) ? MIN(manager_wake_reserve_w(m, NULL), budget_w) : 0;
 	_cleanup_free_ PlanDevice *devices = calloc(m->n_devices + 1, sizeof(*devices));
 	_cleanup_(group_list_done) GroupList groups = {};
+	_cleanup_(plan_freep) Plan *plan = NULL;
 	PlanInput input;
 	int r;
 
@@ -150,21 +212,22 @@ int manager_make_plan(Manager *m, double budget_w, unsigned forbidden, const Pol
 	r = list_groups(m, &groups);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < m->n_devices; i++) {
-		describe_device(m, m->devices[i], policy, &devices[i]);
-		devices[i].group = find_group(&groups, m->devices[i]->device->group);
-		m->devices[i]->group_limit_w = devices[i].group == PLAN_NO_GROUP
-						       ? INFINITY
-						       : groups.groups[devices[i].group].limit_w;
-	}
+	describe_devices(m, &groups, policy, devices);
 	input = (PlanInput){ .devices = devices,
 			     .n_devices = m->n_devices,
 			     .groups = groups.groups,
 			     .n_groups = groups.n,
+			     .n_pools = m->n_devices,
 			     .policy = policy,
 			     .forbidden = forbidden,
-			     .budget_w = budget_w };
-	return plan_make(&input, ret);
+			     .budget_w = budget_w - reserve_w };
+	r = plan_make(&input, &plan);
+	if (r < 0)
+		return r;
+	/* what is kept free for them for a moment is not missing */
+	plan->shortfall_w = MAX(plan->shortfall_w - reserve_w, 0.0);
+	*ret = TAKE_PTR(plan);
+	return 0;
 }
 
 int manager_plan(Manager *m, double budget_w, unsigned forbidden, const char *policy, Plan **ret,

@@ -44,35 +44,53 @@ static bool holds(const ManagedDevice *md, const ManagedKnob *mk)
 	return *mk->current.text && knob_fulfils(mk->knob, md->device, &mk->wanted, &mk->current);
 }
 
-/* What a knob had set and no longer holds counts as gone. True: there is something. */
-static bool mark_lost(ManagedDevice *md)
+/* A knob that waits for its turn has lost nothing while what it held until then is there yet. */
+static bool is_lost(const ManagedDevice *md, const ManagedKnob *mk, const KnobValue *before)
 {
-	bool any = false;
+	if (!mk->offered || !mk->touched || holds(md, mk))
+		return false;
+	return !mk->pending || !*before->text || !*mk->current.text ||
+	       !knob_fulfils(mk->knob, md->device, before, &mk->current);
+}
 
-	for (size_t i = 0; i < knob_count(); i++) {
-		const ManagedKnob *mk = &md->knobs[i];
+/* What a knob had set and no longer holds counts as gone. True: there is something. A parked drive
+ * does not show what a reset took: it is written anew in any case. */
+static bool take_value(ManagedDevice *md, size_t i, const Reread *r)
+{
+	ManagedKnob *mk = &md->knobs[i];
+	KnobValue before = mk->current;
 
-		if (!mk->offered || !mk->touched || holds(md, mk))
-			continue;
-		setting_take(&md->actual, &SETTING_AS_FOUND, mk->knob->mechanism);
-		any = true;
+	if (mk->offered && (*r->found[i].text || mk->touched))
+		mk->current = r->found[i];
+	if (r->reset && lives_in_device(mk))
+		mk->current = (KnobValue){};
+	if (!is_lost(md, mk, &before))
+		return false;
+	setting_take(&md->actual, &SETTING_AS_FOUND, mk->knob->mechanism);
+	return true;
+}
+
+/* By somebody's IO or command, a moment ago: its condition is not to be set again. */
+static bool was_woken(const ManagedDevice *md, const Reread *r)
+{
+	for (size_t i = 0; i < knob_count() && !r->reset; i++) {
+		int c = condition_from_name(r->found[i].text);
+
+		if (md->knobs[i].knob->mechanism == MECHANISM_CONDITION && c >= 0)
+			return c <= CONDITION_IDLE_B && c < (int)md->actual.condition;
 	}
-	return any;
+	return false;
 }
 
 /* True: something was lost. */
 static bool take_in(Manager *m, ManagedDevice *md, const Reread *r)
 {
-	bool lost;
+	bool lost = false;
 
+	if (was_woken(md, r))
+		managed_take_waking(m, md);
 	for (size_t i = 0; i < knob_count(); i++)
-		if (md->knobs[i].offered && (*r->found[i].text || md->knobs[i].touched))
-			md->knobs[i].current = r->found[i];
-	/* a parked drive does not show what a reset took: it is written anew in any case */
-	for (size_t i = 0; r->reset && i < knob_count(); i++)
-		if (lives_in_device(&md->knobs[i]))
-			md->knobs[i].current = (KnobValue){};
-	lost = mark_lost(md);
+		lost |= take_value(md, i, r);
 	/* which also settles what still holds */
 	managed_set_target(m, md, &md->target);
 	if (!lost)
@@ -164,7 +182,7 @@ void managed_reread_drifting(Manager *m, ManagedDevice *md)
 		return;
 	for (size_t i = 0; i < knob_count(); i++)
 		if (md->knobs[i].touched && md->knobs[i].knob->drifts) {
-			begin(m, md, "the cgroups have changed", false);
+			begin(m, md, "somebody else has changed it", false);
 			return;
 		}
 }

@@ -90,10 +90,24 @@ size_t manager_device_count(const Manager *m)
 	return m->n_devices;
 }
 
-static void fill_device(const Manager *m, const ManagedDevice *md, DeviceState *ret)
+static void fill_wear(const Manager *m, const ManagedDevice *md, DeviceState *ret)
+{
+	WearTerms terms = managed_wear_terms(m, md);
+
+	if (!md->wear)
+		return;
+	ret->starts_left = md->wear->starts;
+	ret->starts_a_day = terms.starts_a_day;
+	ret->loads_left = md->wear->loads;
+	ret->loads_a_day = terms.loads_a_day;
+	ret->starts_used = md->wear->starts_used;
+}
+
+static void fill_device(const Manager *m, ManagedDevice *md, DeviceState *ret)
 {
 	const MeterRates *r = &md->rates;
 
+	managed_judge_sleep(m, md, manager_policy_now(m));
 	*ret = (DeviceState){
 		.device = md->device,
 		.setting = md->actual,
@@ -118,7 +132,13 @@ static void fill_device(const Manager *m, const ManagedDevice *md, DeviceState *
 		.problem = md->problem,
 		.asleep = managed_asleep(md),
 		.changing = md->busy || md->transition_end_us > manager_now_us(m),
+		.awake_why = managed_asleep(md) ? "" : md->awake_why,
+		.redirect = md->actual.redirect,
+		.has_cache = md->has_cache,
+		.cache_dirty_bytes = md->cache_state.dirty_bytes,
+		.cache_room_bytes = md->cache_state.room_bytes,
 	};
+	fill_wear(m, md, ret);
 }
 
 int manager_device(Manager *m, size_t index, DeviceState *ret)

@@ -10,6 +10,7 @@
 
 #define RETRY_FIRST_US   USEC_PER_SEC
 #define RETRY_LONGEST_US (60 * USEC_PER_SEC)
+#define WAKE_TRIES       2 /* before a disk is believed not to wake */
 
 static void step_run(Job *job);
 static void step_done(Job *job);
@@ -35,10 +36,25 @@ Step *step_new(Manager *m, ManagedDevice *md, ManagedKnob *mk, bool raises)
 	return s;
 }
 
+/* The last word before a disk is stopped is its pool's. */
+static int ask_pool(Step *s)
+{
+	Device *d = s->md->device;
+
+	if (s->raises || s->mk->knob->mechanism != MECHANISM_CONDITION ||
+	    s->target.condition <= CONDITION_IDLE_B || !d->ops->may_sleep)
+		return 0;
+	return d->ops->may_sleep(d, &s->refused_why);
+}
+
 static int turn(Step *s)
 {
 	Device *d = s->md->device;
 	const Knob *k = s->mk->knob;
+	int asked = ask_pool(s);
+
+	if (asked < 0)
+		return asked;
 
 	if (s->first_touch) {
 		int r = k->read(d, &s->found);
@@ -75,7 +91,7 @@ static void step_run(Job *job)
 	s->result = turn(s);
 	if (!s->io_meanwhile)
 		s->io_meanwhile = !count_io(d, &after, &waiting) || waiting || after != before;
-	if (s->result < 0 && s->result != -ESTALE &&
+	if (s->result < 0 && s->result != -ESTALE && !s->refused_why &&
 	    s->mk->knob->read(s->md->device, &s->found) < 0)
 		s->found = (KnobValue){};
 }
@@ -109,6 +125,21 @@ static void explain_step(Manager *m, const Step *s)
 	log_change(device, k->name, s->was.text, s->found.text, m->why);
 }
 
+static void note_sleep(Manager *m, const Step *s)
+{
+	ManagedDevice *md = s->md;
+	Mechanism mechanism = s->mk->knob->mechanism;
+
+	if (mechanism == MECHANISM_REDIRECT)
+		md->held_us = md->actual.redirect == REDIRECT_HOLD ? manager_now_us(m) : 0;
+	if (mechanism != MECHANISM_CONDITION)
+		return;
+	if (!s->raises && managed_asleep(md))
+		managed_fell_asleep(m, md);
+	if (s->raises)
+		md->will_not_wake = false;
+}
+
 static void note_success(Manager *m, const Step *s)
 {
 	ManagedDevice *md = s->md;
@@ -121,8 +152,7 @@ static void note_success(Manager *m, const Step *s)
 		setting_take(&md->actual, &s->target, mk->knob->mechanism);
 		md->tightened_us = manager_now_us(m);
 	}
-	if (!s->raises && mk->knob->mechanism == MECHANISM_CONDITION && managed_asleep(md))
-		md->has_counters = false; /* IO before the sleep does not wake */
+	note_sleep(m, s);
 	explain_step(m, s);
 }
 
@@ -131,6 +161,21 @@ static const char *failure_text(int r)
 	if (r == -EREMOTEIO)
 		return "accepted, but reads back otherwise";
 	return r == -ENODEV ? "the device is gone" : strerror(-r);
+}
+
+/* It sleeps on, in the cycle that it was in. */
+static void note_no_wake(Manager *m, const Step *s)
+{
+	ManagedDevice *md = s->md;
+
+	if (s->mk->failures >= WAKE_TRIES)
+		managed_mark_stuck(m, md);
+	if (!managed_asleep(md))
+		return;
+	md->charged = true;
+	md->transition_end_us = 0;
+	if (!md->will_not_wake)
+		managed_want_awake(m, md, "it did not wake at first");
 }
 
 static void note_failure(Manager *m, const Step *s)
@@ -151,6 +196,8 @@ static void note_failure(Manager *m, const Step *s)
 				  (unsigned)(wait_us / USEC_PER_SEC));
 	manager_decide(m, md->device->name, "held as it is, the others make room", "%s",
 		       md->problem ?: "out of memory");
+	if (s->raises && mk->knob->mechanism == MECHANISM_CONDITION)
+		note_no_wake(m, s);
 	log_warning("%s: %s: the device is held as it is and the others make room",
 		    md->device->name, md->problem ?: mk->knob->name);
 }
@@ -171,9 +218,18 @@ static bool take_in(Manager *m, const Step *s)
 		managed_reset(m, md);
 		return true;
 	}
+	manager_hear_meter(m);
 	if (was_woken(s)) {
 		md->actual.condition = s->target.condition;
-		managed_notice_waking(m, md);
+		managed_take_waking(m, md);
+		return true;
+	}
+	if (s->wears && s->result < 0) {
+		managed_refund(md, s->target.condition);
+		md->charged = false;
+	}
+	if (s->refused_why) {
+		managed_refuse_sleep(m, md, s->refused_why);
 		return true;
 	}
 	if (s->result == -ESTALE)
@@ -182,12 +238,21 @@ static bool take_in(Manager *m, const Step *s)
 		note_failure(m, s);
 	else
 		note_success(m, s);
-	return s->job.slow || (s->result < 0 && s->result != -ESTALE);
+	return (s->mk->knob->mechanism == MECHANISM_CONDITION) ||
+	       (s->result < 0 && s->result != -ESTALE);
 }
+
+static Step *step_free(Step *s)
+{
+	free(s->refused_why);
+	free(s);
+	return NULL;
+}
+DEFINE_CLEANUP(Step *, step_free);
 
 bool step_finish(Step *step)
 {
-	_cleanup_free_ Step *s = step;
+	_cleanup_(step_freep) Step *s = step;
 	Manager *m = s->manager;
 	ManagedDevice *md = s->md;
 	bool overdue = managed_overdue(m, md), replan;

@@ -57,6 +57,9 @@ int manager_new(const ManagerConfig *config, Loop *loop, Inventory *inventory, M
 	r = journal_open(config->journal_path, boot_id, &m->journal);
 	if (r < 0)
 		return log_error_errno(r, "Journal %s cannot be used", config->journal_path);
+	r = manager_open_wear(m);
+	if (r < 0)
+		return r;
 	r = manager_open_sensors(m);
 	if (r < 0)
 		return r;
@@ -106,7 +109,7 @@ static void begin_release(Manager *m, ManagedDevice *md)
 {
 	for (size_t i = 0; i < knob_count(); i++)
 		md->knobs[i].failures = md->knobs[i].retry_at_us = 0;
-	managed_set_target(m, md, &SETTING_AS_FOUND);
+	managed_give_back(m, md);
 }
 
 /* Gives everything back, waiting for spindles too. What fails stays in the journal, for
@@ -142,6 +145,7 @@ int manager_restore(const ManagerConfig *config, Loop *loop, Inventory *inventor
 
 	c.policy = c.claims_path = NULL;
 	c.bpf = false;
+	c.wear_path = NULL;
 	r = manager_new(&c, loop, inventory, &m);
 	if (!m)
 		return r;
@@ -175,6 +179,8 @@ Manager *manager_free(Manager *m)
 	free(m->leaving);
 	plan_free(m->plan);
 	manager_forget_decisions(m);
+	manager_forget_wakeups(m);
+	wear_book_free(m->wear);
 	claims_free(m->claims);
 	journal_close(m->journal);
 	meter_close(m->meter);
@@ -192,14 +198,6 @@ bool manager_enforcing(const Manager *m)
 
 	for (size_t i = 0; (c = claims_get(m->claims, i)); i++)
 		if (claim_active(c, manager_now_us(m)))
-			return true;
-	return false;
-}
-
-static bool any_asleep(const Manager *m)
-{
-	for (size_t i = 0; i < m->n_devices; i++)
-		if (managed_asleep(m->devices[i]))
 			return true;
 	return false;
 }
@@ -251,6 +249,7 @@ static void adopt(Manager *m, Plan *plan)
 	m->plan = plan;
 	manager_set_targets(m, plan);
 	manager_pump(m);
+	manager_await_sleep(m);
 }
 
 static size_t count_held(const Manager *m)
@@ -268,6 +267,7 @@ static int plan_and_apply(Manager *m, const Plan *held)
 {
 	int changed = 0;
 
+	manager_await_no_more(m);
 	for (unsigned round = 0; round < 3; round++) {
 		size_t n_held = count_held(m);
 		Plan *plan;
@@ -317,12 +317,17 @@ void manager_react(Manager *m, const char *why)
 		return;
 	}
 	update_budget(m);
-	r = plan_and_apply(m, NULL);
 	m->woken = m->news = m->unsafe = false;
+	if (!manager_enforcing(m))
+		manager_drain_held(m);
+	r = plan_and_apply(m, NULL);
 	if (r < 0)
 		log_error_errno(r, "No plan could be made; the last one stays in force");
 	else
 		note_plan(m, why);
+	if (!manager_enforcing(m))
+		for (size_t i = 0; i < m->n_devices; i++)
+			managed_let_sleep_on(m, m->devices[i]);
 	tell_changed(m);
 	manager_arm(m);
 }
@@ -342,9 +347,10 @@ static void look(Manager *m)
 	int r;
 
 	manager_look(m);
-	if (!m->news || !manager_enforcing(m))
+	if (!m->news || !(manager_enforcing(m) || manager_draining(m)))
 		return;
 	m->news = false;
+	manager_await_no_more(m);
 	r = plan_and_apply(m, plan_to_keep(m));
 	m->unsafe = false;
 	if (r < 0)
@@ -373,6 +379,8 @@ static uint64_t next_due_of(const Manager *m, const ManagedDevice *md)
 			next = MIN(next, md->knobs[i].retry_at_us);
 	if (managed_pending(md) && !md->busy && manager_now_us(m) < managed_thawed_us(md))
 		next = MIN(next, managed_thawed_us(md));
+	if (managed_pending(md) && managed_settles_us(m, md))
+		next = MIN(next, managed_settles_us(m, md));
 	if (md->busy && !managed_overdue(m, md))
 		next = MIN(next, md->step_began_us + OVERDUE_US);
 	return next;
@@ -407,14 +415,20 @@ static bool clear_all_due(Manager *m, uint64_t now)
 	return due;
 }
 
+static bool claim_is_due(const Manager *m, uint64_t now)
+{
+	return m->claims_due_us && now >= m->claims_due_us;
+}
+
 static void manager_wake(void *userdata)
 {
 	Manager *m = userdata;
 	uint64_t now = manager_now_us(m);
-	bool began = now >= m->claims_due_us, due;
+	bool began = claim_is_due(m, now), due;
 
 	if (m->stopping)
 		return;
+	m->claims_due_us = 0;
 	if (m->inventory->ops->fd(m->inventory) < 0)
 		m->inventory->ops->process(m->inventory);
 	due = clear_all_due(m, now);
@@ -440,15 +454,18 @@ void manager_arm(Manager *m)
 
 	if (m->stopping)
 		return;
-	next = m->claims_due_us = claims_next_event(m->claims, now);
+	if (!claim_is_due(m, now)) /* and has not been seen to yet */
+		m->claims_due_us = claims_next_event(m->claims, now);
+	next = m->claims_due_us;
 	for (size_t i = 0; i < m->n_devices; i++)
 		next = MIN(next, next_due_of(m, m->devices[i]));
 	/* idle means asleep: without a claim and without anyone asking there is nothing to see */
-	if (manager_enforcing(m) || now < m->watched_until_us || m->fast_steps)
+	if (manager_enforcing(m) || now < m->watched_until_us || m->fast_steps ||
+	    manager_draining(m) || manager_any_suspect(m))
 		next = MIN(next, m->looked_us + LOOK_US);
-	if (manager_enforcing(m) && any_asleep(m))
+	if (manager_enforcing(m) && manager_any_to_peek_at(m))
 		next = MIN(next, now + PEEK_US);
-	m->loop->wake_at(m->loop, next);
+	m->loop->wake_at(m->loop, m->woken ? now : next);
 }
 
 int manager_set_policy(Manager *m, const char *name, char **ret_error)

@@ -7,6 +7,7 @@
 
 #include "budget/claim.h"
 #include "device/inventory.h"
+#include "device/wake-record.h"
 #include "knob/journal.h"
 #include "loop.h"
 #include "meter/meter.h"
@@ -26,6 +27,12 @@ typedef struct ManagerConfig {
 	const SensorConfig *sensors;
 	size_t n_sensors;
 	const char *sysfs_root; /* of the sensors; NULL: /sys */
+	const char *wear_path;  /* the disks' wear accounts; NULL: kept in memory alone */
+	double service_years;   /* over which a disk's rated cycles are spread */
+	double cycles_a_day;    /* start/stop cycles of a disk at most */
+	unsigned spinups_at_once;
+	double spinup_w;   /* all spin-ups together may draw; INFINITY: no limit of its own */
+	WakeRecord *wakes; /* of wake tests; the inventory's too */
 } ManagerConfig;
 
 /* Told of changes, so that bus/ can emit signals. Any may be NULL. */
@@ -101,6 +108,12 @@ typedef struct DeviceState {
 	const char *reason;  /* why it is set so */
 	const char *problem; /* NULL, or what is wrong: "nvme-power-state refused: ..." */
 	bool asleep, changing;
+	const char *awake_why; /* why it may not be put to sleep now; "" when it may, or sleeps */
+	double starts_left, starts_a_day, loads_left, loads_a_day; /* the wear account */
+	uint64_t starts_used;                                      /* ever, on that account */
+	Redirect redirect;
+	bool has_cache; /* something above it holds writes back, and the next two are known */
+	uint64_t cache_dirty_bytes, cache_room_bytes;
 } DeviceState;
 size_t manager_device_count(const Manager *m);
 int manager_device(Manager *m, size_t index, DeviceState *ret);
@@ -131,6 +144,34 @@ typedef struct SensorState {
 } SensorState;
 size_t manager_sensor_count(const Manager *m);
 void manager_sensor(const Manager *m, size_t index, SensorState *ret);
+
+/* Disks that woke, and by whom. Oldest first; as many as DECISIONS_KEPT. */
+typedef struct Wakeup {
+	uint64_t realtime_us;
+	char *device;
+	const char *why; /* "IO", "its pool wakes", "its cache is drained", "asked for", ... */
+	char *cgroup;    /* "system.slice/db.service"; "" where nobody knows */
+	char process[16];
+	int pid;             /* 0: nobody knows */
+	bool passed_through; /* a command of its own rather than IO */
+	Direction direction;
+	uint64_t bytes;
+} Wakeup;
+size_t manager_wakeup_count(const Manager *m);
+const Wakeup *manager_wakeup(const Manager *m, size_t index); /* NULL past the end */
+
+/* Wakes the disk, or with "" all that sleep: in turn, as far as spin-ups are allowed at once and
+ * the budget bears them. Returns at once. -ENODEV: no such device. */
+int manager_wake_device(Manager *m, const char *name, char **ret_error);
+
+/* Puts the disk to standby and reads one block of it: does that alone bring it back? What comes of
+ * it is recorded for its HBA. Refused, -EBUSY or -EPERM, for a disk that is protected, kept awake,
+ * busy or of a pool that must stay up; after 0, done is called exactly once, at the latest by
+ * manager_free(). Its result: -EREMOTEIO, the disk did not come back by itself; another error, it
+ * could not be tested. text: what happened, in words. */
+typedef void (*WakeTestDone)(int result, double seconds, const char *text, void *userdata);
+int manager_wake_test(Manager *m, const char *name, WakeTestDone done, void *userdata,
+		      char **ret_error);
 
 /* The last decisions, oldest first. */
 typedef struct Decision {

@@ -24,13 +24,15 @@ typedef struct Daemon {
 	size_t warnings;
 	ProfileStore *profiles;
 	Inventory *inventory;
-	char *node_path, *registers_path, *journal_path, *claims_path;
+	WakeRecord *wakes;
+	char *node_path, *registers_path, *journal_path, *claims_path, *wear_path, *wakes_path;
 	const char *policy;
 } Daemon;
 
 static void daemon_done(Daemon *d)
 {
 	inventory_free(d->inventory);
+	wake_record_close(d->wakes);
 	profile_store_free(d->profiles);
 	config_free(d->config);
 	free(d->etc_profiles);
@@ -40,6 +42,8 @@ static void daemon_done(Daemon *d)
 	free(d->registers_path);
 	free(d->journal_path);
 	free(d->claims_path);
+	free(d->wear_path);
+	free(d->wakes_path);
 }
 
 static const char *data_directory(const Daemon *d)
@@ -101,7 +105,23 @@ static int set_paths(Daemon *d)
 				       runtime_directory(d));
 	d->journal_path = text_printf("%s/journal", state_directory(d));
 	d->claims_path = text_printf("%s/claims", state_directory(d));
-	return d->journal_path && d->claims_path ? 0 : -ENOMEM;
+	d->wear_path = text_printf("%s/wear", state_directory(d));
+	d->wakes_path = text_printf("%s/wake-tests", state_directory(d));
+	return d->journal_path && d->claims_path && d->wear_path && d->wakes_path ? 0 : -ENOMEM;
+}
+
+/* Without the record no standby is offered that needs a wake test: the safe side, on which budgets
+ * can still be held and settings restored. */
+static int open_wakes(Daemon *d)
+{
+	int r = wake_record_open(d->wakes_path, &d->wakes);
+
+	if (r >= 0 || r == -ENOMEM)
+		return r;
+	log_warning_errno(r,
+			  "Wake tests cannot be read from %s: going on as if there had been none",
+			  d->wakes_path);
+	return wake_record_open(NULL, &d->wakes);
 }
 
 static int open_node(Daemon *d, const char *name)
@@ -128,6 +148,7 @@ static int open_inventory(Daemon *d)
 		.configs = c->devices,
 		.n_configs = c->n_devices,
 		.profiles = d->profiles,
+		.wakes = d->wakes,
 	};
 	int r = node ? open_node(d, node) : block_inventory_open("/sys", &options, &d->inventory);
 
@@ -168,6 +189,12 @@ static ManagerConfig manager_config(const Daemon *d)
 		.guard_w = d->config->guard_w,
 		.sensors = d->config->sensors,
 		.n_sensors = d->config->n_sensors,
+		.wear_path = d->wear_path,
+		.service_years = d->config->service_years,
+		.cycles_a_day = d->config->cycles_a_day,
+		.spinups_at_once = d->config->spinups_at_once,
+		.spinup_w = d->config->spinup_w,
+		.wakes = d->wakes,
 	};
 }
 
@@ -285,6 +312,8 @@ static int act(Daemon *d)
 	if (d->options.action == ACTION_CHECK_CONFIG)
 		return d->warnings ? -EINVAL : 0;
 	r = set_paths(d);
+	if (r >= 0)
+		r = open_wakes(d);
 	if (r >= 0)
 		r = open_inventory(d);
 	if (r < 0)

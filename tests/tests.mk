@@ -29,7 +29,7 @@ $(B)/tests/unit/test-%: $(B)/tests/unit/test-%.o $$(foreach r,$$(SEES_$$(call ro
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS) $(TEST_LIBS) $(EXTRA_LIBS_$(call room-of,$(@F)))
 
-CONFIG_OBJ := $(B)/daemon/config.o $(B)/daemon/config-sensor.o
+CONFIG_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard daemon/config*.c))
 $(B)/tests/unit/test-config: $(CONFIG_OBJ)
 
 unit-tests: $(UNIT_TESTS)

@@ -63,18 +63,28 @@ int bus_append_plan(sd_bus_message *m, const Plan *p)
 				     p->shortfall_w, "Optimal", "b", (int)p->optimal);
 }
 
+const char *bus_redirect_name(Redirect r)
+{
+	static const char *const names[] = { [REDIRECT_AS_FOUND] = "as found",
+					     [REDIRECT_HOLD] = "held",
+					     [REDIRECT_DRAIN] = "draining" };
+
+	return (unsigned)r < ELEMENTSOF(names) ? names[r] : "unknown";
+}
+
 int bus_append_planned_device(sd_bus_message *m, const char *name, const PlannedDevice *d)
 {
 	const Setting *s = &d->setting;
 	char text[256];
 
 	return sd_bus_message_append(
-		m, "a{sv}", 16, "Name", "s", name, "Setting", "s",
+		m, "a{sv}", 17, "Name", "s", name, "Setting", "s",
 		setting_text(text, sizeof(text), s), "PowerState", "i", s->power_state,
 		"PowerLimit", "d", s->limit_w, "Condition", "s", condition_name(s->condition),
 		"DepthLimit", "u", s->depth, "ChunkLimit", "u", s->chunk_kib, "Pace", "d",
 		s->pace_w, "CapPower", "d", d->cap_w, "ExpectedPower", "d", d->expect_w,
 		"Throughput", "d", d->mb_s, "FullThroughput", "d", d->full_mb_s, "P99", "d",
 		d->p99_us, "Error", "d", d->error, "Exactness", "s",
-		exactness_name(setting_exactness(s)), "Reason", "s", plan_reason_text(d->reason));
+		exactness_name(setting_exactness(s)), "Redirect", "s",
+		bus_redirect_name(s->redirect), "Reason", "s", plan_reason_text(d->reason));
 }

@@ -127,7 +127,7 @@ static int read_mechanisms(sd_bus_message *m, const char *name, char type, void 
 		return sd_bus_error_setf(
 			error, BUS_ERROR_INVALID_OPTION,
 			"Option \"%s\" = \"%s\": a list of power-state, power-limit, "
-			"condition, link, depth, chunk, pacing would be right",
+			"condition, link, depth, chunk, pacing, redirect would be right",
 			name, list);
 	*(unsigned *)ret = set;
 	return 0;

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <math.h>
 
+#include "base/utf8.h"
 #include "bus/bus-internal.h"
 #include "manager-top.h"
 
 static int append_consumer(sd_bus_message *m, const Consumer *c)
 {
 	const DeviceCounters *k = &c->counters;
+	_cleanup_free_ char *cgroup = utf8_copy(c->cgroup);
+
+	if (!cgroup)
+		return -ENOMEM;
 
 	return sd_bus_message_append(
-		m, "a{sv}", 14, "Device", "s", c->device, "Cgroup", "s", c->cgroup, "CgroupId", "t",
+		m, "a{sv}", 14, "Device", "s", c->device, "Cgroup", "s", cgroup, "CgroupId", "t",
 		c->cgroup_id, "Gone", "b", (int)c->gone, "Uncontrolled", "b", (int)c->uncontrolled,
 		"IdlePower", "d", c->idle_w, "TimeUSec", "t", k->time_us, "ReadIOs", "t",
 		k->ios[READ_IO], "WriteIOs", "t", k->ios[WRITE_IO], "ReadBytes", "t",

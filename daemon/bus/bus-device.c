@@ -65,6 +65,10 @@ static const char *device_text(const DeviceState *d, const char *property, char 
 		{ "ProtectedReason", d->device->protected_why },
 		{ "Condition", condition_name(d->setting.condition) },
 		{ "Exactness", exactness_name(d->exactness) },
+		{ "Pool", d->device->pool },
+		{ "Hba", d->device->hba },
+		{ "AwakeReason", d->awake_why },
+		{ "Redirect", bus_redirect_name(d->redirect) },
 	};
 
 	if (streq(property, "Setting"))
@@ -91,12 +95,30 @@ static int get_flag(sd_bus *bus, const char *path, const char *interface, const 
 {
 	Bus *b = userdata;
 	const DeviceState *d = &b->device;
-	bool link = streq(property, "LinkSaving");
+	int flag;
 
 	(void)bus, (void)path, (void)interface, (void)error;
-	return sd_bus_message_append(reply, "b",
-				     link ? d->setting.link != LINK_AS_FOUND
-					  : !d->device->profile || d->device->profile->estimated);
+	if (streq(property, "LinkSaving"))
+		flag = d->setting.link != LINK_AS_FOUND;
+	else if (streq(property, "WakeUntested"))
+		flag = d->device->wake_untested;
+	else
+		flag = !d->device->profile || d->device->profile->estimated;
+	return sd_bus_message_append(reply, "b", flag);
+}
+
+/* Bytes that its cache holds back, or could; UINT64_MAX where none is known. */
+static int get_cache(sd_bus *bus, const char *path, const char *interface, const char *property,
+		     sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+	const DeviceState *d = &b->device;
+	bool room = streq(property, "CacheRoom");
+
+	(void)bus, (void)path, (void)interface, (void)error;
+	if (!d->has_cache)
+		return sd_bus_message_append(reply, "t", room ? UINT64_MAX : UINT64_C(0));
+	return sd_bus_message_append(reply, "t", room ? d->cache_room_bytes : d->cache_dirty_bytes);
 }
 
 static int append_knob(sd_bus_message *m, const KnobState *k)
@@ -178,6 +200,18 @@ static const sd_bus_vtable device_vtable[] = {
 	SD_BUS_PROPERTY("Problem", "s", NULL, DEVICE(problem), CHANGES),
 	SD_BUS_PROPERTY("Asleep", "b", bus_get_bool, DEVICE(asleep), CHANGES),
 	SD_BUS_PROPERTY("Changing", "b", bus_get_bool, DEVICE(changing), CHANGES),
+	SD_BUS_PROPERTY("Pool", "s", get_text, 0, 0),
+	SD_BUS_PROPERTY("Hba", "s", get_text, 0, CONST),
+	SD_BUS_PROPERTY("AwakeReason", "s", get_text, 0, 0),
+	SD_BUS_PROPERTY("WakeUntested", "b", get_flag, 0, CHANGES),
+	SD_BUS_PROPERTY("StartsLeft", "d", NULL, DEVICE(starts_left), 0),
+	SD_BUS_PROPERTY("StartsPerDay", "d", NULL, DEVICE(starts_a_day), 0),
+	SD_BUS_PROPERTY("LoadsLeft", "d", NULL, DEVICE(loads_left), 0),
+	SD_BUS_PROPERTY("LoadsPerDay", "d", NULL, DEVICE(loads_a_day), 0),
+	SD_BUS_PROPERTY("StartsUsed", "t", NULL, DEVICE(starts_used), 0),
+	SD_BUS_PROPERTY("Redirect", "s", get_text, 0, CHANGES),
+	SD_BUS_PROPERTY("CacheDirty", "t", get_cache, 0, 0),
+	SD_BUS_PROPERTY("CacheRoom", "t", get_cache, 0, 0),
 	SD_BUS_PROPERTY("Meter", "s", NULL, DEVICE(meter), 0),
 	SD_BUS_PROPERTY("Knobs", "aa{sv}", get_knobs, 0, 0),
 	SD_BUS_VTABLE_END,

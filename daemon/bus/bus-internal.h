@@ -21,9 +21,11 @@
 #define BUS_ERROR_UNKNOWN_CLAIM   "org.storpower1.Error.UnknownClaim"
 #define BUS_ERROR_TOO_MANY_CLAIMS "org.storpower1.Error.TooManyClaims"
 #define BUS_ERROR_NOT_AUTHORIZED  "org.storpower1.Error.NotAuthorized"
+#define BUS_ERROR_REFUSED         "org.storpower1.Error.Refused"
 #define BUS_ERROR_FAILED          "org.storpower1.Error.Failed"
 
 typedef struct Owner Owner;
+typedef struct WakeCall WakeCall;
 
 struct Bus {
 	sd_bus *bus;
@@ -32,6 +34,7 @@ struct Bus {
 	Clock clock;
 	ManagerEvents events;
 	Owner *owners;
+	WakeCall *wake_call; /* the wake test under way; NULL: none */
 
 	ManagerState state; /* filled afresh for every request, see bus_find_manager() */
 	DeviceState device; /* likewise, see bus-device.c */
@@ -65,6 +68,7 @@ int bus_get_bool(sd_bus *bus, const char *path, const char *interface, const cha
 /* bus-append.c: the dictionaries of the contract. */
 int bus_append_claim(Bus *b, sd_bus_message *m, const Claim *c);
 int bus_append_plan(sd_bus_message *m, const Plan *p);
+const char *bus_redirect_name(Redirect r);
 int bus_append_planned_device(sd_bus_message *m, const char *name, const PlannedDevice *d);
 
 /* bus-signals.c */
@@ -98,3 +102,10 @@ int bus_manager_error(sd_bus_error *error, int r, const char *text, const char *
 
 /* bus-consumers.c */
 int bus_list_consumers(sd_bus_message *call, void *userdata, sd_bus_error *error);
+
+/* bus-wake.c */
+int bus_wake(sd_bus_message *m, void *userdata, sd_bus_error *error);
+int bus_wake_test(sd_bus_message *m, void *userdata, sd_bus_error *error);
+int bus_list_wakeups(sd_bus_message *call, void *userdata, sd_bus_error *error);
+/* Who waits for a wake test waits in vain: the bus tells them that we have left it. */
+void bus_wake_abandon(Bus *b);

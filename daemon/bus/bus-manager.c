@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "bus/bus-internal.h"
 
 /* Who asked, when the caller does not say: its command's name, for people to read. */
@@ -206,6 +207,16 @@ static int append_reasons(Bus *b, sd_bus_message *m, const char *device)
 	return r < 0 ? r : sd_bus_message_close_container(m);
 }
 
+/* Who woke a disk is named there, and names are any bytes. */
+static int append_decision(sd_bus_message *m, const Decision *d)
+{
+	_cleanup_free_ char *what = utf8_copy(d->what), *why = utf8_copy(d->why);
+
+	if (!what || !why)
+		return -ENOMEM;
+	return sd_bus_message_append(m, "(tsss)", d->realtime_us, d->device, what, why);
+}
+
 static int append_decisions(Bus *b, sd_bus_message *m, const char *device)
 {
 	int r = sd_bus_message_open_container(m, 'a', "(tsss)");
@@ -214,8 +225,7 @@ static int append_decisions(Bus *b, sd_bus_message *m, const char *device)
 		const Decision *d = manager_decision(b->manager, i);
 
 		if (!*device || streq(device, d->device))
-			r = sd_bus_message_append(m, "(tsss)", d->realtime_us, d->device, d->what,
-						  d->why);
+			r = append_decision(m, d);
 	}
 	return r < 0 ? r : sd_bus_message_close_container(m);
 }
@@ -292,6 +302,11 @@ static const sd_bus_vtable manager_methods[] = {
 				method_list_devices, OPEN),
 	SD_BUS_METHOD_WITH_ARGS("ListConsumers", SD_BUS_NO_ARGS, SD_BUS_RESULT("aa{sv}", consumers),
 				bus_list_consumers, OPEN),
+	SD_BUS_METHOD_WITH_ARGS("ListWakeups", SD_BUS_NO_ARGS, SD_BUS_RESULT("aa{sv}", wakeups),
+				bus_list_wakeups, OPEN),
+	SD_BUS_METHOD_WITH_ARGS("Wake", SD_BUS_ARGS("s", device), SD_BUS_NO_RESULT, bus_wake, OPEN),
+	SD_BUS_METHOD_WITH_ARGS("WakeTest", SD_BUS_ARGS("s", device),
+				SD_BUS_RESULT("d", seconds, "s", text), bus_wake_test, OPEN),
 	SD_BUS_METHOD_WITH_ARGS("Explain", SD_BUS_ARGS("s", device),
 				SD_BUS_RESULT("a(sss)", present, "a(tsss)", decisions),
 				method_explain, OPEN),

@@ -141,10 +141,10 @@ static char *device_digest(const DeviceState *d)
 {
 	char setting[256];
 
-	return text_printf("%s\n%s\n%.3f\n%d\n%s\n%s\n%d%d", d->device->name,
+	return text_printf("%s\n%s\n%.3f\n%d\n%s\n%s\n%d%d%d%d", d->device->name,
 			   setting_text(setting, sizeof(setting), &d->setting), d->cap_w,
 			   (int)d->exactness, d->reason ?: "", d->problem ?: "", d->asleep,
-			   d->changing);
+			   d->changing, d->device->wake_untested, (int)d->redirect);
 }
 
 static int tell_device(Bus *b, const char *name)
@@ -154,10 +154,10 @@ static int tell_device(Bus *b, const char *name)
 
 	if (r < 0)
 		return r;
-	return sd_bus_emit_properties_changed(b->bus, path, BUS_DEVICE, "CapPower", "Setting",
-					      "PowerState", "PowerLimit", "Condition", "LinkSaving",
-					      "DepthLimit", "ChunkLimit", "Pace", "Exactness",
-					      "Reason", "Problem", "Asleep", "Changing", NULL);
+	return sd_bus_emit_properties_changed(
+		b->bus, path, BUS_DEVICE, "CapPower", "Setting", "PowerState", "PowerLimit",
+		"Condition", "LinkSaving", "DepthLimit", "ChunkLimit", "Pace", "Exactness",
+		"Reason", "Problem", "Asleep", "Changing", "WakeUntested", "Redirect", NULL);
 }
 
 static void forget_devices(Bus *b)

@@ -122,6 +122,7 @@ Bus *bus_close(Bus *b)
 {
 	if (!b)
 		return NULL;
+	bus_wake_abandon(b);
 	bus_signals_free(b);
 	bus_owners_free(b->owners);
 	sd_bus_flush_close_unref(b->bus);

@@ -117,7 +117,7 @@ int ctl_new_call(Ctl *c, const char *member, sd_bus_message **ret)
 int ctl_call(Ctl *c, sd_bus_message *call, sd_bus_message **ret_reply)
 {
 	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
-	int r = sd_bus_call(c->bus, call, 0, &error, ret_reply);
+	int r = sd_bus_call(c->bus, call, c->patience_us, &error, ret_reply);
 
 	return r < 0 ? ctl_report(c, sd_bus_message_get_member(call), &error, r) : STATUS_OK;
 }

@@ -56,8 +56,12 @@ int verb_list(Ctl *c)
 	_cleanup_json_ json_object *devices = NULL;
 	int status;
 
+	if (c->claims && c->wakeups)
+		return complain(STATUS_USAGE, "list takes --claims or --wakeups, not both");
 	if (c->claims)
 		return list_claims(c);
+	if (c->wakeups)
+		return ctl_list_wakeups(c);
 	status = ctl_get_devices(c, &devices);
 	if (status)
 		return status;
@@ -110,6 +114,8 @@ static const Row rows[] = {
 	{ "Group", "Group", NULL },
 	{ "Profile", "Profile", NULL },
 	{ "Stack", "Stack", NULL },
+	{ "Pool", "Pool", NULL },
+	{ "HBA", "Hba", NULL },
 	{ "Protected", "ProtectedReason", NULL },
 	{ "Setting", "Setting", NULL },
 	{ "Exactness", "Exactness", NULL },
@@ -150,10 +156,45 @@ static void print_row(json_object *d, const Row *row)
 	}
 }
 
+static double tenths(json_object *d, const char *key)
+{
+	return round(10 * json_number(d, key)) / 10;
+}
+
+/* Of disks alone: nothing else sleeps, or has an account. */
+static void print_sleep(json_object *d)
+{
+	if (streq(json_text(d, "Kind"), "hdd") && *json_text(d, "AwakeReason"))
+		printf("%12s  %s\n", "Stays awake", json_text(d, "AwakeReason"));
+	if (json_true(d, "WakeUntested"))
+		printf("%12s  not yet: standby waits for \"storpowerctl wake-test %s\"\n",
+		       "Wake test", json_text(d, "Name"));
+	if (json_number(d, "StartsPerDay") > 0 || json_number(d, "LoadsPerDay") > 0)
+		printf("%12s  %g of %g start/stop cycles left today, %g of %g load/unload; %s used\n",
+		       "Wear", tenths(d, "StartsLeft"), tenths(d, "StartsPerDay"),
+		       tenths(d, "LoadsLeft"), tenths(d, "LoadsPerDay"),
+		       json_text(d, "StartsUsed"));
+}
+
+/* Where something above it holds its writes, or could. */
+static void print_redirect(json_object *d)
+{
+	bool cache = json_member(d, "CacheRoom");
+	char dirty[32], room[32];
+
+	if (!cache && streq(json_text(d, "Redirect"), "as found"))
+		return;
+	printf("%12s  %s", "Redirect", json_text(d, "Redirect"));
+	if (cache)
+		printf("; %s to be written back, room for %s more",
+		       format_bytes(dirty, sizeof(dirty), json_number(d, "CacheDirty")),
+		       format_bytes(room, sizeof(room), json_number(d, "CacheRoom")));
+	putchar('\n');
+}
+
 static json_object *find_device(json_object *devices, const char *name)
 {
-	if (!strncmp(name, "/dev/", strlen("/dev/")))
-		name += strlen("/dev/");
+	name = ctl_device_name(name);
 	for (size_t i = 0; i < json_count(devices); i++) {
 		json_object *d = json_object_array_get_idx(devices, i);
 
@@ -184,6 +225,8 @@ int verb_show(Ctl *c)
 	puts(json_text(d, "Name"));
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++)
 		print_row(d, &rows[i]);
+	print_sleep(d);
+	print_redirect(d);
 	putchar('\n');
 	print_knobs(c, json_member(d, "Knobs"));
 	return STATUS_OK;

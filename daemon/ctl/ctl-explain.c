@@ -1,18 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <time.h>
-
-#include "base/clock.h"
 #include "ctl/table.h"
 #include "ctl/witness.h"
-
-static void format_time(char *buf, size_t size, uint64_t realtime_us)
-{
-	time_t t = (time_t)(realtime_us / USEC_PER_SEC);
-	struct tm tm;
-
-	localtime_r(&t, &tm);
-	strftime(buf, size, "%F %T", &tm);
-}
 
 static void print_present(const Ctl *c, json_object *present)
 {

@@ -227,15 +227,12 @@ static int clear_ours(Ctl *c, json_object *claims, size_t *ret_n, json_object *o
 	return status;
 }
 
-int verb_clear(Ctl *c)
+static int clear_standing(Ctl *c)
 {
 	_cleanup_json_ json_object *state = NULL, *others = NULL;
 	size_t n = 0;
 	int status;
 
-	if (c->n_args > 0)
-		return c->all ? complain(STATUS_USAGE, "clear takes cookies or --all, not both")
-			      : clear_cookies(c);
 	status = ctl_get_state(c, &state);
 	if (status)
 		return status;
@@ -249,4 +246,16 @@ int verb_clear(Ctl *c)
 		print_claims(c, others);
 	}
 	return STATUS_OK;
+}
+
+int verb_clear(Ctl *c)
+{
+	int status;
+
+	if (c->n_args > 0 && c->all)
+		return complain(STATUS_USAGE, "clear takes cookies or --all, not both");
+	status = c->n_args > 0 ? clear_cookies(c) : clear_standing(c);
+	if (!status && c->wake)
+		status = ctl_wake(c, "");
+	return status;
 }

@@ -18,6 +18,8 @@ typedef enum Option {
 	OPT_POLICY,
 	OPT_ALL,
 	OPT_CLAIMS,
+	OPT_WAKEUPS,
+	OPT_WAKE,
 	OPT_ONCE,
 	OPT_WITNESS,
 	OPT_LINES,
@@ -39,6 +41,8 @@ static const struct option long_options[] = {
 	{ "policy", required_argument, NULL, OPT_POLICY },
 	{ "all", no_argument, NULL, OPT_ALL },
 	{ "claims", no_argument, NULL, OPT_CLAIMS },
+	{ "wakeups", no_argument, NULL, OPT_WAKEUPS },
+	{ "wake", no_argument, NULL, OPT_WAKE },
 	{ "once", no_argument, NULL, OPT_ONCE },
 	{ "witness", no_argument, NULL, OPT_WITNESS },
 	{ "lines", required_argument, NULL, OPT_LINES },
@@ -65,8 +69,8 @@ static const struct Verb {
 } verbs[] = {
 	{ "status", 0, 0, 0, "", verb_status },
 	{ "set", 1, 1, CLAIM_OPTIONS, "LIMIT", verb_set },
-	{ "clear", 0, -1, BIT(OPT_ALL), "[COOKIE...]", verb_clear },
-	{ "list", 0, 0, BIT(OPT_CLAIMS), "", verb_list },
+	{ "clear", 0, -1, BIT(OPT_ALL) | BIT(OPT_WAKE), "[COOKIE...]", verb_clear },
+	{ "list", 0, 0, BIT(OPT_CLAIMS) | BIT(OPT_WAKEUPS), "", verb_list },
 	{ "show", 1, 1, 0, "DEVICE", verb_show },
 	{ "top", 0, 0, BIT(OPT_ONCE) | BIT(OPT_LINES), "", verb_top },
 	{ "plan", 1, 1, BIT(OPT_FORBID) | BIT(OPT_ONLY) | BIT(OPT_POLICY), "LIMIT", verb_plan },
@@ -74,6 +78,8 @@ static const struct Verb {
 	{ "verify", 0, 0, BIT(OPT_WITNESS), "", verb_verify },
 	{ "monitor", 0, 0, 0, "", verb_monitor },
 	{ "hold", 2, -1, CLAIM_OPTIONS, "LIMIT -- COMMAND [ARGUMENT...]", verb_hold },
+	{ "wake", 0, 1, BIT(OPT_ALL), "DEVICE | --all", verb_wake },
+	{ "wake-test", 1, 1, 0, "DEVICE", verb_wake_test },
 	{ "policy", 0, 1, 0, "[NAME]", verb_policy },
 	{ "version", 0, 0, 0, "", verb_version },
 };
@@ -87,14 +93,17 @@ static void print_help(void)
 	     "  status               budget, watts, throughput and claims (the default)\n"
 	     "  set LIMIT            limit the node (or --device, --group) until cleared\n"
 	     "  clear [COOKIE...]    end what \"set\" set; with --all every claim; or these claims\n"
-	     "  list                 the devices; with --claims the claims\n"
-	     "  show DEVICE          one device and its knobs\n"
+	     "  list                 the devices; with --claims the claims, with --wakeups the disks\n"
+	     "                       that woke and who woke them\n"
+	     "  show DEVICE          one device, its wear account and its knobs\n"
 	     "  top                  who spends the joules: devices and cgroups\n"
 	     "  plan LIMIT           what would be done; changes nothing\n"
 	     "  explain [DEVICE]     why it is set so, and the last decisions\n"
 	     "  verify               read every setting back from the devices\n"
 	     "  monitor              print what happens as it happens\n"
 	     "  hold LIMIT -- CMD    limit while CMD runs\n"
+	     "  wake DEVICE          wake a disk; with --all those that sleep\n"
+	     "  wake-test DEVICE     does a read alone wake this disk? Standby waits for this on SAS\n"
 	     "  policy [NAME]        show or choose the policy\n"
 	     "  version              of this command and of the daemon\n"
 	     "\n"
@@ -107,11 +116,12 @@ static void print_help(void)
 	     "  --device=NAME        set, hold: limit one device\n"
 	     "  --group=NAME         set, hold: limit one group\n"
 	     "  --forbid=LIST        plan: without these mechanisms: power-state, power-limit,\n"
-	     "                       condition, link, depth, chunk, pacing\n"
+	     "                       condition, link, depth, chunk, pacing, redirect\n"
 	     "  --only=LIST          plan: with these mechanisms alone\n"
 	     "  --policy=NAME        plan: with another policy\n"
-	     "  --all                clear: the claims of others too\n"
-	     "  --claims             list: claims, not devices\n"
+	     "  --all                clear: the claims of others too; wake: all disks that sleep\n"
+	     "  --wake               clear: wake what sleeps as well; nothing is woken otherwise\n"
+	     "  --claims, --wakeups  list: these, not devices\n"
 	     "  --witness            verify: ask nvme, hdparm and sg_requests as well\n"
 	     "  --once               top: one table, and end\n"
 	     "  --lines=N            top: no more rows\n"
@@ -181,6 +191,8 @@ static int take_option(Ctl *c, int option)
 	case OPT_JSON: return parse_json(c, optarg);
 	case OPT_ALL: c->all = true; break;
 	case OPT_CLAIMS: c->claims = true; break;
+	case OPT_WAKEUPS: c->wakeups = true; break;
+	case OPT_WAKE: c->wake = true; break;
 	case OPT_ONCE: c->once = true; break;
 	case OPT_WITNESS: c->witness = true; break;
 	case OPT_LINES: return parse_lines(c, optarg);

@@ -29,10 +29,11 @@ enum {
 typedef struct Ctl {
 	const char *address; /* "system", "session" or a bus address */
 	sd_bus *bus;
-	bool json, json_pretty, pager, legend, all, claims, once, witness;
+	bool json, json_pretty, pager, legend, all, claims, wakeups, once, wake, witness;
 	const char *reason, *class, *device, *group, *policy, *forbid, *only;
 	uint64_t for_us, start_in_us; /* 0: not given */
 	unsigned long lines;          /* likewise */
+	uint64_t patience_us;         /* with the daemon; 0: what is usual on the bus */
 	bool bold;                    /* standard output is a terminal */
 	char **args;                  /* after the verb */
 	int n_args;
@@ -51,6 +52,8 @@ int verb_monitor(Ctl *c);
 int verb_hold(Ctl *c);
 int verb_policy(Ctl *c);
 int verb_version(Ctl *c);
+int verb_wake(Ctl *c);
+int verb_wake_test(Ctl *c);
 
 /* Prints "storpowerctl: ..." on standard error and returns status. */
 int complain(int status, const char *format, ...) _printf_(2, 3);
@@ -90,6 +93,13 @@ static inline void json_putp(json_object **o)
 }
 #define _cleanup_json_    _cleanup_(json_putp)
 #define _cleanup_message_ _cleanup_(sd_bus_message_unrefp)
+
+/* ctl-wake.c */
+int ctl_list_wakeups(Ctl *c);
+/* Wakes one, or with "" all that sleep. */
+int ctl_wake(Ctl *c, const char *device);
+/* "/dev/sda" as "sda" */
+const char *ctl_device_name(const char *name);
 
 /* ctl-status.c */
 void print_claims(const Ctl *c, json_object *claims);

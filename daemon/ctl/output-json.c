@@ -35,7 +35,8 @@ static json_object *from_basic(sd_bus_message *m, char type)
 	case 'i': return json_object_new_int(v.i);
 	case 'u': return json_object_new_int64(v.u);
 	case 'x': return json_object_new_int64(v.x);
-	case 't': return json_object_new_uint64(v.t);
+	/* what has no bound, as with numbers */
+	case 't': return v.t == UINT64_MAX ? NULL : json_object_new_uint64(v.t);
 	case 'd': return json_from_double(v.d);
 	default: return json_object_new_string(v.s);
 	}

@@ -4,6 +4,9 @@
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
 
 #define GAP 2
 
@@ -121,5 +124,31 @@ char *format_number(char *buf, size_t size, double v)
 		snprintf(buf, size, "-");
 	else
 		snprintf(buf, size, fabs(v) < 10 ? "%.2f" : fabs(v) < 100 ? "%.1f" : "%.0f", v);
+	return buf;
+}
+
+char *format_bytes(char *buf, size_t size, double bytes)
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+	char number[32];
+	size_t unit = 0;
+
+	for (; bytes >= 1024 && unit + 1 < ELEMENTSOF(units); unit++)
+		bytes /= 1024;
+	if (unit == 0)
+		snprintf(buf, size, "%.0f B", bytes);
+	else
+		snprintf(buf, size, "%s %s", format_number(number, sizeof(number), bytes),
+			 units[unit]);
+	return buf;
+}
+
+char *format_time(char *buf, size_t size, uint64_t realtime_us)
+{
+	time_t t = (time_t)(realtime_us / USEC_PER_SEC);
+	struct tm tm;
+
+	localtime_r(&t, &tm);
+	strftime(buf, size, "%F %T", &tm);
 	return buf;
 }

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "device/block-host.h"
 #include "device/block-nvme.h"
 #include "device/block-real.h"
 
@@ -27,6 +28,7 @@ static RealDevice *real_free(RealDevice *i)
 		return NULL;
 	nvme_device_free(i->nvme);
 	disk_condition_close(i->condition);
+	upper_close(i->upper);
 	strv_free(i->stats);
 	free(i->sysfs_root);
 	free(i->folder);
@@ -62,19 +64,6 @@ static RealDevice *real_new(const char *sysfs_root, const char *folder, size_t n
 	return TAKE_PTR(i);
 }
 
-/* The number in ".../host2/target2:0:0/2:0:0:0". */
-static char *find_host(const char *sysfs_root, const char *name)
-{
-	_cleanup_free_ char *link = text_printf("%s/block/%s/device", sysfs_root, name);
-	_cleanup_free_ char *real = link ? realpath(link, NULL) : NULL;
-	unsigned number;
-
-	for (const char *at = real; at && (at = strstr(at, "/host")); at++)
-		if (sscanf(at, "/host%u/", &number) == 1)
-			return text_printf("%s/class/scsi_host/host%u", sysfs_root, number);
-	return NULL;
-}
-
 static DeviceKind kind_of_disk(const char *sysfs_root, const char *name)
 {
 	char rotational[16];
@@ -99,18 +88,32 @@ static int set_text(char **to, char *text)
 	return 0;
 }
 
+/* A failure counts more than what the configuration says: it has been seen. */
+void real_device_trust(Device *d)
+{
+	RealDevice *i = d->impl;
+	WakeTested known = i->wakes ? wake_record_get(i->wakes, d->hba) : WAKE_UNTESTED;
+	bool needs_test, trusted;
+
+	if (!i->condition)
+		return;
+	needs_test = disk_condition_needs_wake_test(i->condition);
+	trusted = known != WAKE_FAILED && (!needs_test || i->wake_tested || known == WAKE_TESTED);
+	d->conditions = disk_condition_trust(i->condition, trusted);
+	d->wake_untested = !disk_condition_is_trusted(i->condition);
+}
+
 static bool open_condition(Device *d)
 {
 	RealDevice *i = d->impl;
 	_cleanup_free_ char *folder = text_printf("%s/device", i->block);
 	unsigned conditions;
-	int r = folder ? disk_condition_open(d->node, folder, i->wake_tested, &i->condition,
-					     &conditions)
+	int r = folder ? disk_condition_open(d->node, folder, false, &i->condition, &conditions)
 		       : -ENOMEM;
 
 	i->condition_due = r == -EAGAIN; /* asleep: any command would wake it */
 	if (r >= 0)
-		d->conditions = conditions;
+		real_device_trust(d);
 	else
 		log_info("%s: no power conditions: %s", d->name,
 			 i->condition_due ? "it is asleep and not woken for it" : strerror(-r));
@@ -124,24 +127,31 @@ bool block_device_wake_up(Device *d)
 	return i->condition_due && open_condition(d);
 }
 
-static int new_disk(const char *sysfs_root, const char *name, bool wake_tested, Device **ret)
+static int new_disk(const char *sysfs_root, const char *name, const BlockDeviceOptions *options,
+		    Device **ret)
 {
 	_cleanup_free_ char *id = block_device_id(sysfs_root, name);
 	_cleanup_free_ char *folder = text_printf("block/%s", name);
 	_cleanup_(real_freep) RealDevice *i = real_new(sysfs_root, folder, 1);
 	_cleanup_(device_unrefp) Device *d = NULL;
 	char model[BLOCK_ATTR_MAX];
+	int r = 0;
 
 	if (!id)
 		return -ENODEV;
 	if (!i)
 		return -ENOMEM;
-	i->wake_tested = wake_tested;
+	i->wake_tested = options->wake_tested;
+	i->wakes = options->wakes;
 	i->block = strdup(i->folder);
-	i->host = find_host(sysfs_root, name);
+	i->host = block_scsi_host(sysfs_root, name);
 	i->stats[0] = text_printf("%s/stat", i->folder);
 	if (!i->block || !i->stats[0])
 		return -ENOMEM;
+	if (is_scsi(sysfs_root, name))
+		r = upper_open(sysfs_root, name, options->redirect ?: "", &i->upper);
+	if (r < 0)
+		return r;
 	if (!*block_attribute(sysfs_root, name, "device/model", model, sizeof(model)))
 		snprintf(model, sizeof(model), "%s", is_loop_name(name) ? "loop" : name);
 	d = device_new(id, name, model, kind_of_disk(sysfs_root, name),
@@ -152,7 +162,8 @@ static int new_disk(const char *sysfs_root, const char *name, bool wake_tested, 
 	d->devnum = sysfs_devnum(sysfs_root, folder);
 	if (!d->devnum)
 		return -EBADMSG;
-	if (set_text(&d->node, text_printf("/dev/%s", name)) < 0)
+	if (set_text(&d->node, text_printf("/dev/%s", name)) < 0 ||
+	    set_text(&d->hba, block_hba(sysfs_root, name)) < 0)
 		return -ENOMEM;
 	for (char *c = d->node + strlen("/dev/"); *c; c++)
 		*c = *c == '!' ? '/' : *c; /* as the kernel names cciss!c0d0 in sysfs */
@@ -242,10 +253,13 @@ static int new_controller(const char *sysfs_root, const char *name, Device **ret
 	return 0;
 }
 
-int block_device_new(const char *sysfs_root, const char *name, bool wake_tested, Device **ret)
+int block_device_new(const char *sysfs_root, const char *name, const BlockDeviceOptions *options,
+		     Device **ret)
 {
+	static const BlockDeviceOptions none = {};
+
 	return is_nvme_controller(name) ? new_controller(sysfs_root, name, ret)
-					: new_disk(sysfs_root, name, wake_tested, ret);
+					: new_disk(sysfs_root, name, options ?: &none, ret);
 }
 
 void block_device_describe(const Device *d, Descriptor *ret)

@@ -5,11 +5,19 @@
  * operations for all. Below a root other than "/sys" (tests) nothing is sent to any device. */
 
 #include "device/device.h"
+#include "device/wake-record.h"
+
+typedef struct BlockDeviceOptions {
+	bool wake_tested;        /* it is known to come back from standby by itself */
+	const WakeRecord *wakes; /* which HBAs are; outlives the device. NULL: none */
+	const char *redirect;    /* of upper_open(): what the configuration declares; NULL: "" */
+} BlockDeviceOptions;
 
 /* "nvme0" or "sda": reads who and what it is; without a profile. -ENODEV: not there (a loop device
- * without its file is not); -EAGAIN: an NVMe controller that is being reset. wake_tested: it is
- * known to come back from standby by itself. */
-int block_device_new(const char *sysfs_root, const char *name, bool wake_tested, Device **ret);
+ * without its file is not); -EAGAIN: an NVMe controller that is being reset. options NULL: none of
+ * them. */
+int block_device_new(const char *sysfs_root, const char *name, const BlockDeviceOptions *options,
+		     Device **ret);
 /* For device_match_profile(); lives as long as the device. */
 void block_device_describe(const Device *d, Descriptor *ret);
 /* A disk that was asleep when it was found is asked for its power conditions only when it is awake

@@ -191,6 +191,7 @@ static void block_inventory_free(Inventory *i)
 		free(b->configs[n].name);
 		free(b->configs[n].profile);
 		free(b->configs[n].group);
+		free(b->configs[n].redirect);
 	}
 	free(b->configs);
 	free(b->found);
@@ -212,9 +213,14 @@ static int copy_config(BlockConfig *to, const BlockConfig *c)
 	to->name = strdup(c->name);
 	to->profile = c->profile ? strdup(c->profile) : NULL;
 	to->group = c->group ? strdup(c->group) : NULL;
+	to->redirect = c->redirect ? strdup(c->redirect) : NULL;
 	to->unmanaged = c->unmanaged;
 	to->wake_tested = c->wake_tested;
-	return to->name && !to->profile == !c->profile && !to->group == !c->group ? 0 : -ENOMEM;
+	to->keep_awake = c->keep_awake;
+	return to->name && !to->profile == !c->profile && !to->group == !c->group &&
+			       !to->redirect == !c->redirect
+		       ? 0
+		       : -ENOMEM;
 }
 
 static int copy_options(BlockInventory *b, const BlockOptions *o)

@@ -2,11 +2,14 @@
 #include "device/block-real.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "device/pool.h"
+#include "device/wake-test.h"
 
 #define SECTOR_SIZE 512ULL /* of sysfs, whatever the device's own */
 #define HOST        "host/"
@@ -91,6 +94,65 @@ static int real_condition_set(Device *d, Condition c)
 	return i->condition ? disk_condition_set(i->condition, c) : -EOPNOTSUPP;
 }
 
+static int read_number(const RealDevice *i, const char *attr, unsigned long *ret)
+{
+	_cleanup_free_ char *path = text_printf("%s/%s", i->block, attr);
+	char text[32];
+	int r = path ? read_attribute(path, text, sizeof(text)) : -ENOMEM;
+
+	return r < 0 ? r : parse_unsigned(text, LONG_MAX, ret);
+}
+
+static int real_wake_test(Device *d, double *ret_seconds, char **ret_text)
+{
+	const RealDevice *i = d->impl;
+	unsigned long sectors, block_bytes;
+	int r = i->condition ? read_number(i, "size", &sectors) : -EOPNOTSUPP;
+
+	if (r >= 0)
+		r = read_number(i, "queue/logical_block_size", &block_bytes);
+	if (r < 0) {
+		*ret_text = text_printf("%s cannot be tested: %s", d->name,
+					i->condition ? strerror(-r) : "it has no power conditions");
+		return r;
+	}
+	return disk_wake_test(i->condition, d->node, sectors * SECTOR_SIZE, (unsigned)block_bytes,
+			      ret_seconds, ret_text);
+}
+
+static int real_wake_tested(Device *d)
+{
+	real_device_trust(d);
+	return 0;
+}
+
+static int real_may_sleep(Device *d, char **ret_why_not)
+{
+	const RealDevice *i = d->impl;
+	char *why;
+	int r = pool_busy(i->sysfs_root, d->name, &why);
+
+	if (r < 0 || !why)
+		return r;
+	*ret_why_not = why;
+	return -EBUSY;
+}
+
+static int real_upper_read(Device *d, const char *component, const char *what, char *buf,
+			   size_t size)
+{
+	const RealDevice *i = d->impl;
+
+	return upper_read(i->upper, component, what, buf, size);
+}
+
+static int real_upper_write(Device *d, const char *component, const char *what, const char *value)
+{
+	const RealDevice *i = d->impl;
+
+	return is_there(i) ? upper_write(i->upper, component, what, value) : -ENODEV;
+}
+
 static bool has_cgroups(const Device *d)
 {
 	const RealDevice *i = d->impl;
@@ -171,6 +233,11 @@ const DeviceOps disk_ops = {
 	BLOCK_LAYER,
 	.condition_get = real_condition_get,
 	.condition_set = real_condition_set,
+	.may_sleep = real_may_sleep,
+	.wake_test = real_wake_test,
+	.wake_tested = real_wake_tested,
+	.upper_read = real_upper_read,
+	.upper_write = real_upper_write,
 };
 
 const DeviceOps nvme_ops = {

@@ -8,6 +8,8 @@
 #include "device/cgroup.h"
 #include "device/disk-condition.h"
 #include "device/nvme-device.h"
+#include "device/upper.h"
+#include "device/wake-record.h"
 
 typedef struct RealDevice {
 	char *sysfs_root;
@@ -20,10 +22,14 @@ typedef struct RealDevice {
 	NvmeDevice *nvme;  /* NULL: no controller, or it did not answer */
 	DiskCondition *condition; /* NULL: no such commands */
 	bool condition_due;       /* it was asleep, and is to be asked when awake */
-	bool wake_tested;         /* see disk_condition_open() */
+	bool wake_tested;         /* as the configuration says */
+	const WakeRecord *wakes;  /* NULL: none is kept */
+	Upper *upper;             /* NULL: no SATA or SAS disk */
 } RealDevice;
 
 /* One table for each kind of device, so that what can never be is NULL there: any block device, a
  * SCSI or SATA disk, an NVMe controller. */
 extern const DeviceOps block_ops, disk_ops, nvme_ops;
 void real_device_free(Device *d);
+/* Sets its conditions by what is known of its HBA. */
+void real_device_trust(Device *d);

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "device/block-device.h"
+#include "device/block-place.h"
 #include "device/block-protect.h"
 
 #define DESCRIPTOR_MARGIN 1.05 /* watts in descriptors are rounded up */
@@ -88,58 +89,25 @@ static int make_id_unique(BlockInventory *b, Device *d)
 	return 0;
 }
 
-static const char *why_protected(const BlockInventory *b, const BlockSlot *s)
-{
-	const char *why = NULL;
-
-	if (!is_nvme_controller(s->name))
-		return block_protected(b->topology, s->name);
-	for (size_t i = 0; i < s->namespaces.n && !why; i++)
-		why = block_protected(b->topology, s->namespaces.list[i].head);
-	return why;
-}
-
-/* What lies on a controller is what lies on its namespaces. */
-static char *stack_of(const BlockInventory *b, const BlockSlot *s)
-{
-	_cleanup_free_ char *text = NULL;
-
-	if (!is_nvme_controller(s->name))
-		return topology_stack(b->topology, s->name);
-	if (s->namespaces.n == 1)
-		return topology_stack(b->topology, s->namespaces.list[0].head);
-	text = strdup("");
-	for (size_t i = 0; i < s->namespaces.n; i++) {
-		const char *name = s->namespaces.list[i].head;
-		_cleanup_free_ char *one = topology_stack(b->topology, name), *before = text;
-
-		text = one && *one ? text_printf("%s%s%s: %s", before ?: "",
-						 before && *before ? "; " : "", name, one)
-				   : TAKE_PTR(before);
-	}
-	return TAKE_PTR(text);
-}
-
 static int give_place(const BlockInventory *b, const BlockSlot *s, Device *d)
 {
-	const char *why = why_protected(b, s);
-	char *stack = stack_of(b, s), *copy = why ? strdup(why) : NULL;
+	_cleanup_(block_place_done) BlockPlace p = {};
+	int r = block_place_find(b, s, &p);
 
-	if (!stack || (why && !copy)) {
-		free(stack);
-		return -ENOMEM;
-	}
-	free(d->stack);
-	d->stack = stack;
-	free(d->protected_why);
-	d->protected_why = copy;
-	return 0;
+	if (r >= 0)
+		block_place_swap(&p, d);
+	return r;
 }
 
 static int make_device(BlockInventory *b, const BlockSlot *s, Device **ret)
 {
+	const BlockDeviceOptions options = {
+		.wake_tested = s->config && s->config->wake_tested,
+		.wakes = b->options.wakes,
+		.redirect = s->config ? s->config->redirect : NULL,
+	};
 	_cleanup_(device_unrefp) Device *d = NULL;
-	int r = block_device_new(b->sysfs_root, s->name, s->config && s->config->wake_tested, &d);
+	int r = block_device_new(b->sysfs_root, s->name, &options, &d);
 
 	if (r >= 0)
 		r = make_id_unique(b, d);
@@ -191,30 +159,35 @@ static bool same_text(const char *a, const char *b)
 	return a && b ? streq(a, b) : a == b;
 }
 
-/* Mounts, swap and volumes come and go on a device that stays. */
-int block_slot_review(BlockInventory *b, BlockSlot *s)
+static void log_protection(const Device *d, const char *was)
 {
-	_cleanup_free_ char *was = NULL;
-	Device *d = s->device;
-	bool more;
-	int r;
-
-	was = d->protected_why ? strdup(d->protected_why) : NULL;
-	r = give_place(b, s, d);
-	if (r < 0)
-		return r;
-	more = block_device_wake_up(d);
-	if (more || same_text(was, d->protected_why)) {
-		if (more)
-			block_tell(b, d, DEVICE_CHANGED);
-		return 0;
-	}
 	if (d->protected_why)
 		log_notice("%s: %s now; it is given back and not touched again", d->name,
 			   d->protected_why);
 	else
 		log_notice("%s: no longer %s", d->name, was);
-	block_tell(b, d, DEVICE_CHANGED);
+}
+
+/* Mounts, swap, volumes and caches come and go on a device that stays. */
+int block_slot_review(BlockInventory *b, BlockSlot *s)
+{
+	_cleanup_(block_place_done) BlockPlace was = {};
+	Device *d = s->device;
+	bool more, vital;
+	int r = block_place_find(b, s, &was);
+
+	if (r < 0)
+		return r;
+	block_place_swap(&was, d);
+	vital = !same_text(was.protected_why, d->protected_why);
+	if (vital)
+		log_protection(d, was.protected_why);
+	more = block_device_wake_up(d);
+	if (more || vital)
+		block_tell(b, d, DEVICE_CHANGED);
+	else if (!streq(was.pool, d->pool) || !streq(was.stack, d->stack) ||
+		 !same_text(was.keep_awake_why, d->keep_awake_why))
+		block_tell(b, d, DEVICE_MOVED);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
  * device the configuration names; from sysfs. */
 
 #include "device/inventory.h"
+#include "device/wake-record.h"
 
 /* One [device NAME] section of the configuration. */
 typedef struct BlockConfig {
@@ -13,6 +14,9 @@ typedef struct BlockConfig {
 	char *group;      /* NULL: none */
 	bool unmanaged;   /* leave it alone */
 	bool wake_tested; /* a SAS disk may be put to standby: its IO wakes it on this HBA */
+	bool keep_awake;  /* never put it to sleep */
+	char *redirect;   /* the component that may keep IO off it: "bcache", ...; "none": whatever
+			   * is found is left alone; NULL: what is found, but nvmet */
 } BlockConfig;
 
 typedef struct BlockOptions {
@@ -20,6 +24,7 @@ typedef struct BlockOptions {
 	const BlockConfig *configs;
 	size_t n_configs;
 	const ProfileStore *profiles;
+	const WakeRecord *wakes; /* which HBAs wake a disk; NULL: none is known to */
 } BlockOptions;
 
 /* sysfs_root: "/sys", or a fake tree in tests. What is not there is waited for (udev, or the

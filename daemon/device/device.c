@@ -18,10 +18,13 @@ Device *device_new(const char *id, const char *name, const char *model, DeviceKi
 	d->group = strdup("");
 	d->node = strdup("");
 	d->stack = strdup("");
+	d->pool = strdup("");
+	d->hba = strdup("");
 	d->mix = MIX_UNKNOWN;
 	d->kind = kind;
 	/* impl is handed over only on success, so ops->free must not see it before */
-	if (!d->id || !d->name || !d->model || !d->group || !d->node || !d->stack)
+	if (!d->id || !d->name || !d->model || !d->group || !d->node || !d->stack || !d->pool ||
+	    !d->hba)
 		return device_unref(d);
 	d->ops = ops;
 	d->impl = impl;
@@ -47,6 +50,9 @@ Device *device_unref(Device *d)
 	free(d->group);
 	free(d->node);
 	free(d->stack);
+	free(d->pool);
+	free(d->hba);
+	free(d->keep_awake_why);
 	free(d->protected_why);
 	free(d->block_why_not);
 	free(d->cgroup_use);

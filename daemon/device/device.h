@@ -42,6 +42,25 @@ typedef struct DeviceOps {
 	/* ATA or SCSI power condition; reading never wakes the disk */
 	int (*condition_get)(Device *d, Condition *ret);
 	int (*condition_set)(Device *d, Condition c);
+	/* May it be put to sleep now, as far as those are concerned that it serves? -EBUSY with why
+	 * not, in words (malloc'd): "md0 is being resynced". Never wakes it. */
+	int (*may_sleep)(Device *d, char **ret_why_not);
+	/* Puts it to standby, whether tested or not, and reads one block, past the page cache: does
+	 * that alone bring it back? 0: yes, after *ret_seconds; -EREMOTEIO: no (it was then woken
+	 * by a command, if that works); anything else: it could not be tried, nothing is learned.
+	 * *ret_text: what happened, in words (malloc'd), with any result; NULL when out of memory.
+	 * Takes up to a minute or two. */
+	int (*wake_test)(Device *d, double *ret_seconds, char **ret_text);
+	/* What is known of its HBA has changed (device/wake-record.h): sets conditions and
+	 * wake_untested anew. Sends it nothing and does not block: the loop may call it itself
+	 * while no worker has the device. */
+	int (*wake_tested)(Device *d);
+	/* The component above the disk that can keep IO off it: "bcache", "md", "writecache",
+	 * "mergerfs" or "nvmet", and what of it (device/upper.h says what each has). -ENOENT: no
+	 * such component lies on this disk. */
+	int (*upper_read)(Device *d, const char *component, const char *what, char *buf,
+			  size_t size);
+	int (*upper_write)(Device *d, const char *component, const char *what, const char *value);
 	/* this device's line of a cgroup file, without the MAJ:MIN; "io.cost.model" of the root
 	 * cgroup, "system.slice/io.max" of one below it; "" where there is no line */
 	int (*cgroup_read)(Device *d, const char *file, char *buf, size_t size);
@@ -67,7 +86,12 @@ struct Device {
 	char *node;            /* what a program opens: "/dev/nvme0"; "" for none */
 	char *stack; /* what lies on it, in words: "sda1: md0, vg0-data, /srv"; "" nothing */
 	Mix mix;     /* the workload lately; the manager's, for knobs' want() alone */
-	char *protected_why; /* NULL, or why it is never touched: "holds the root file system" */
+	char *pool;  /* disks that sleep and wake together: "md0", "vg0", "zpool tank"; "" alone */
+	char *hba;   /* what it hangs on: "0000:00:17.0 ahci"; "" unknown */
+	char *keep_awake_why; /* NULL, or why it is never put to sleep: "it is the cache of bcache0"
+			       */
+	bool wake_untested;   /* standby needs a wake test that succeeds on this HBA first */
+	char *protected_why;  /* NULL, or why it is never touched: "holds the root file system" */
 	struct CgroupUse *cgroup_use; /* what knob/io-max.c saw of the cgroups; malloc'd */
 	char *block_why_not;          /* NULL, or why nothing of the block layer can be set */
 	const Profile *profile;

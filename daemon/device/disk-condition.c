@@ -21,6 +21,7 @@ struct DiskCondition {
 	char *node, *folder;
 	const DiskCommands *commands;
 	DiskPower power;
+	unsigned all;   /* conditions that it has; those of power may be set */
 	Condition last; /* seen or set */
 	bool stopped;   /* and said so */
 };
@@ -109,11 +110,27 @@ int disk_condition_open(const char *node, const char *sysfs_device_folder, bool 
 		r = c->commands->describe(c->fd, &c->power);
 	if (r < 0 || !c)
 		return r == -EBADMSG ? -EOPNOTSUPP : r;
-	if (c->commands == &scsi_commands && !wake_tested)
-		c->power.conditions &= ~STANDBY;
-	*ret_conditions = c->power.conditions;
+	c->all = c->power.conditions;
+	*ret_conditions =
+		disk_condition_trust(c, wake_tested || !disk_condition_needs_wake_test(c));
 	*ret = TAKE_PTR(c);
 	return 0;
+}
+
+unsigned disk_condition_trust(DiskCondition *c, bool trusted)
+{
+	c->power.conditions = trusted ? c->all : c->all & ~STANDBY;
+	return c->power.conditions;
+}
+
+bool disk_condition_is_trusted(const DiskCondition *c)
+{
+	return c->power.conditions == c->all;
+}
+
+bool disk_condition_needs_wake_test(const DiskCondition *c)
+{
+	return c->commands == &scsi_commands && c->all & STANDBY;
 }
 
 static void note_stopped(DiskCondition *c, bool stopped)

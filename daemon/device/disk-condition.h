@@ -26,5 +26,11 @@ int disk_condition_get(DiskCondition *c, Condition *ret);
 /* Returns when the disk is there, or when it has had time to be: read it back. A disk's write cache
  * is flushed before it goes to standby. ACTIVE wakes it. */
 int disk_condition_set(DiskCondition *c, Condition condition);
+/* Sets whether standby may be commanded: returns the conditions that can be set now. Sends
+ * nothing. */
+unsigned disk_condition_trust(DiskCondition *c, bool trusted);
+bool disk_condition_is_trusted(const DiskCondition *c);
+/* Has it a standby that needs a wake test first? */
+bool disk_condition_needs_wake_test(const DiskCondition *c);
 /* How long the disk says that it takes to serve an IO again; 0: it does not say. */
 unsigned disk_condition_recovery_ms(const DiskCondition *c, Condition condition);

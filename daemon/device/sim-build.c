@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "device/sim-feed.h"
 #include "device/sim-node.h"
 #include "device/sim-random.h"
 
@@ -18,6 +19,7 @@ static void device_free(Device *d)
 	SimDevice *s = d->impl;
 
 	sim_node_unref(s->node);
+	free(s->disks);
 	free(s);
 }
 
@@ -33,12 +35,14 @@ static void make_nature(SimDevice *s, const SimFile *f, const SimGroup *g, const
 
 	n->profile = p;
 	n->workload = sim_file_workload(f, g);
-	n->seed = sim_hash(f->seed, sim_hash_text(name));
+	n->seed = n->load_seed = sim_hash(f->seed, sim_hash_text(name));
 	n->watts_factor = 1 + drawn_error(n, DRAW_WATTS, f->model_error);
 	n->speed_factor = 1 + drawn_error(n, DRAW_SPEED, f->model_error);
 	n->ceiling_factor = 1 - CEILING_SLACK * sim_uniform(n->seed, DRAW_CEILING);
 	n->within_rated = f->model_error <= p->error;
 	n->queues = p->kind == KIND_NVME ? g->queues : 1;
+	n->cache_bytes = g->cache ? (double)g->cache_bytes : 0;
+	n->cached_reads = g->cached_reads;
 	for (size_t i = 0; i < f->n_faults; i++)
 		if (streq(f->faults[i].device, name))
 			n->faults[n->n_faults++] = &f->faults[i];
@@ -60,14 +64,33 @@ static char *model_string(const Profile *p)
 	return s;
 }
 
+/* Member `index` of the section. An IO to a pool is an IO to all of it: they share their chance. */
+static int join_pool(const SimNode *n, const SimGroup *g, unsigned index, SimDevice *s)
+{
+	char *pool;
+
+	if (!g->pool)
+		return 0;
+	pool = g->pools ? text_printf("%s%u", g->pool,
+				      (unsigned)((uint64_t)index * g->pools / g->count))
+			: strdup(g->pool);
+	if (!pool)
+		return -ENOMEM;
+	free(s->device->pool);
+	s->device->pool = pool;
+	s->nature.load_seed = sim_hash(n->file->seed, sim_hash_text(pool));
+	return 0;
+}
+
 static int new_device(SimNode *n, const SimGroup *g, const Profile *p, const char *name,
 		      SimDevice **ret)
 {
 	_cleanup_free_ char *id = text_printf("sim:%s:%s", n->file->name, name);
 	_cleanup_free_ char *model = model_string(p), *group = strdup(g->group ?: "");
+	_cleanup_free_ char *hba = strdup(g->hba ?: "");
 	_cleanup_free_ SimDevice *s = calloc(1, sizeof(*s));
 
-	if (!id || !model || !group || !s)
+	if (!id || !model || !group || !hba || !s)
 		return -ENOMEM;
 	make_nature(s, n->file, g, p, name);
 	sim_device_init_ops(s, n->file->sensors >> p->kind & 1);
@@ -80,6 +103,8 @@ static int new_device(SimNode *n, const SimGroup *g, const Profile *p, const cha
 	atomic_fetch_add(&n->n_ref, 1);
 	free(s->device->group);
 	s->device->group = TAKE_PTR(group);
+	free(s->device->hba);
+	s->device->hba = TAKE_PTR(hba);
 	s->device->profile = p;
 	s->device->power_states = sim_device_power_states(p);
 	s->device->conditions = sim_device_conditions(p);
@@ -112,7 +137,7 @@ static int next_name(const SimNode *n, const char *prefix, char **ret)
 	return 0;
 }
 
-static int add_device(SimNode *n, const SimGroup *g, const Profile *p)
+static int add_device(SimNode *n, const SimGroup *g, const Profile *p, unsigned index)
 {
 	const char *prefix = g->prefix ?: p->kind == KIND_NVME ? "nvme" : "sd";
 	_cleanup_free_ char *name = NULL;
@@ -124,7 +149,9 @@ static int add_device(SimNode *n, const SimGroup *g, const Profile *p)
 	if (r < 0)
 		return r;
 	s->prefix = prefix;
-	slot = ARRAY_GROW(n->devices, n->n_devices);
+	s->group = g;
+	r = join_pool(n, g, index, s);
+	slot = r < 0 ? NULL : ARRAY_GROW(n->devices, n->n_devices);
 	if (!slot) {
 		device_unref(s->device);
 		return -ENOMEM;
@@ -144,7 +171,7 @@ static int add_group(SimNode *n, const SimGroup *g, const ProfileStore *profiles
 				    "/etc/storpower/profiles",
 				    g->name, g->profile);
 	for (unsigned i = 0; i < g->count; i++) {
-		int r = add_device(n, g, p);
+		int r = add_device(n, g, p, i);
 
 		if (r == -EEXIST)
 			return ini_complain(&l,
@@ -155,6 +182,56 @@ static int add_group(SimNode *n, const SimGroup *g, const ProfileStore *profiles
 			return r;
 	}
 	return 0;
+}
+
+static SimDevice *nth_of(const SimNode *n, const SimGroup *g, size_t index)
+{
+	for (size_t i = 0; i < n->n_devices; i++)
+		if (n->devices[i]->group == g && index-- == 0)
+			return n->devices[i];
+	return NULL;
+}
+
+static int keep_awake(SimDevice *cache)
+{
+	char *why = text_printf("it is the cache of %s and %zu more", cache->disks[0]->device->name,
+				cache->n_disks - 1);
+
+	if (!why)
+		return -ENOMEM;
+	free(cache->device->keep_awake_why);
+	cache->device->keep_awake_why = why;
+	return 0;
+}
+
+/* The disks of all sections go round the devices of the section that caches them. */
+static int add_caches(SimNode *n)
+{
+	int r = 0;
+
+	for (size_t g = 0; g < n->file->n_groups; g++) {
+		const SimGroup *of = &n->file->groups[g];
+		size_t next = 0;
+
+		for (size_t i = 0; i < n->n_devices && r >= 0; i++) {
+			const SimGroup *own = n->devices[i]->group;
+			SimDevice *cache;
+
+			if (!own->cache || !streq(own->cache, of->name))
+				continue;
+			cache = nth_of(n, of, next++ % of->count);
+			r = sim_feed_add(cache, n->devices[i]);
+			if (r == -E2BIG)
+				return ini_complain(
+					&(IniLine){ .path = n->file->path, .line = own->line },
+					"[devices %s]: a device is the cache of "
+					"%d others at most",
+					own->name, SIM_FEEDS_MAX);
+			if (r >= 0)
+				r = keep_awake(cache);
+		}
+	}
+	return r;
 }
 
 static int check_faults(const SimNode *n)
@@ -181,6 +258,7 @@ static void take_over(SimDevice *s, uint64_t now_us)
 			    s->device->name);
 		sim_truth_init(t, &s->nature, now_us);
 	}
+	memset(s->record->feeds, 0, sizeof(s->record->feeds));
 	if (t->t_us <= now_us)
 		return;
 	sim_truth_settle(t, &s->nature);
@@ -200,11 +278,16 @@ static void attach(SimNode *n, SimDevice *s, SimRecord *record, uint64_t now_us)
 	} else if (n->memory.alone) {
 		take_over(s, now_us);
 	}
+}
+
+/* Once all have their records: a cache looks at its disks. */
+static void begin(SimDevice *s)
+{
 	sim_device_advance_locked(s);
-	s->joules_at_open = record->truth.joules;
-	s->seen_resets = record->truth.n_resets;
-	s->seen_departures = record->truth.n_departures;
-	sim_record_unlock(record);
+	s->joules_at_open = s->record->truth.joules;
+	s->seen_resets = s->record->truth.n_resets;
+	s->seen_departures = s->record->truth.n_departures;
+	sim_record_unlock(s->record);
 }
 
 int sim_node_build(SimNode *n, const ProfileStore *profiles, const char *registers_path)
@@ -214,6 +297,8 @@ int sim_node_build(SimNode *n, const ProfileStore *profiles, const char *registe
 
 	for (size_t i = 0; i < n->file->n_groups && r >= 0; i++)
 		r = add_group(n, &n->file->groups[i], profiles);
+	if (r >= 0)
+		r = add_caches(n);
 	if (r >= 0)
 		r = check_faults(n);
 	if (r >= 0)
@@ -225,6 +310,8 @@ int sim_node_build(SimNode *n, const ProfileStore *profiles, const char *registe
 	n->memory.header->hash = n->file->hash;
 	for (size_t i = 0; i < n->n_devices; i++)
 		attach(n, n->devices[i], &n->memory.records[i], now_us);
+	for (size_t i = 0; i < n->n_devices; i++)
+		begin(n->devices[i]);
 	sim_node_watch(n);
 	return sim_memory_ready(&n->memory);
 }

@@ -11,9 +11,9 @@
 
 #define SINE_STEPS 360
 
-#define NOT_A_DEMAND                                                                               \
-	"demand \"%s\" is none of: saturate; idle; constant 800MB/s; "                             \
-	"0:200 10min:800 (times ascending); sine mean=400 swing=300 period=1h; "                   \
+#define NOT_A_DEMAND                                                                                                    \
+	"demand \"%s\" is none of: saturate; idle; constant 800MB/s; "                                                  \
+	"0:200 10min:800 (times ascending); sine mean=400 swing=300 period=1h (peak=20min: at the same time for all); " \
 	"burst high=800 low=0 on=10s off=5min (at least 1s each)"
 
 void sim_demand_clear(SimDemand *d)
@@ -38,11 +38,19 @@ static double steps_at(const SimDemand *d, uint64_t t_us, uint64_t *ret_until_us
 	return mb_s;
 }
 
-/* Every device has a phase of its own; the steps of all fall on the same instants. */
+/* In turns. The sine is highest a quarter of a turn after it begins. */
+static double phase_of(const SimDemand *d, uint64_t seed)
+{
+	if (!d->peak_us)
+		return sim_uniform(seed, 0);
+	return 1.25 - fmod((double)d->peak_us / (double)d->period_us, 1);
+}
+
+/* The steps of all devices fall on the same instants. */
 static double sine_at(const SimDemand *d, uint64_t seed, uint64_t t_us, uint64_t *ret_until_us)
 {
 	uint64_t step_us = MAX(d->period_us / SINE_STEPS, 1ULL), step = t_us / step_us;
-	double turn = (double)(step % SINE_STEPS) / SINE_STEPS + sim_uniform(seed, 0);
+	double turn = (double)(step % SINE_STEPS) / SINE_STEPS + phase_of(d, seed);
 
 	*ret_until_us = (step + 1) * step_us;
 	return fmax(d->mean_mb_s + d->swing_mb_s * sin(2 * M_PI * turn), 0);
@@ -129,6 +137,7 @@ static int parse_option(SimDemand *d, char *word)
 		{ "mean", SIM_SINE, &d->mean_mb_s, NULL },
 		{ "swing", SIM_SINE, &d->swing_mb_s, NULL },
 		{ "period", SIM_SINE, NULL, &d->period_us },
+		{ "peak", SIM_SINE, NULL, &d->peak_us },
 		{ "high", SIM_BURST, &d->high_mb_s, NULL },
 		{ "low", SIM_BURST, &d->low_mb_s, NULL },
 		{ "on", SIM_BURST, NULL, &d->on_us },

@@ -27,6 +27,7 @@ typedef struct SimDemand {
 	uint64_t repeat_us; /* 0: the last step stays */
 	double mean_mb_s, swing_mb_s;
 	uint64_t period_us; /* of the sine */
+	uint64_t peak_us;   /* when it is highest; 0: every device has a phase of its own */
 	double high_mb_s, low_mb_s;
 	uint64_t on_us, off_us;
 } SimDemand;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "device/sim-feed.h"
 #include "device/sim-random.h"
 
 #define FEATURE_POWER_MANAGEMENT 0x02
@@ -53,8 +54,7 @@ int sim_device_write(SimDevice *s, const SimTruth *now, SimChange *c, uint64_t u
 void sim_device_advance_locked(SimDevice *s)
 {
 	sim_record_lock(s->record);
-	sim_truth_advance(&s->record->truth, &s->nature, &s->cache, &s->record->history,
-			  clock_now_us(s->clock));
+	sim_feed_advance(s, clock_now_us(s->clock));
 }
 
 static int feature_get(Device *d, uint8_t feature, uint32_t *ret_value)
@@ -122,59 +122,6 @@ static int feature_set(Device *d, uint8_t feature, uint32_t value)
 			 ->states[c.reg == SIM_POWER_STATE ? value & 0x1f
 							   : t.told.value[SIM_POWER_STATE] & 0x1f];
 	return sim_device_write(s, &t, &c, MAX((uint64_t)state->entry_us, SIM_SYSFS_US));
-}
-
-static int condition_get(Device *d, Condition *ret)
-{
-	SimTruth t;
-	int r = sim_device_peek(d->impl, &t);
-
-	if (r >= 0)
-		*ret = (Condition)t.told.value[SIM_CONDITION];
-	return r;
-}
-
-static int condition_step(SimDevice *s, Condition c, double seconds)
-{
-	SimChange change = { .reg = SIM_CONDITION, .value = c };
-	SimTruth t;
-	int r = sim_device_ready(s, &t);
-
-	return r < 0 ? r
-		     : sim_device_write(s, &t, &change,
-					MAX((uint64_t)(seconds * USEC_PER_SEC), SIM_SYSFS_US));
-}
-
-/* Wakes the disk: the command completes when it is ready. */
-static int condition_wake(SimDevice *s, Condition from)
-{
-	int r = condition_step(s, CONDITION_ACTIVE, 0);
-
-	if (r >= 0)
-		clock_sleep_us(s->clock, (uint64_t)(s->nature.profile->conditions[from].recovery_s *
-						    USEC_PER_SEC));
-	return r;
-}
-
-static int condition_set(Device *d, Condition c)
-{
-	SimDevice *s = d->impl;
-	const ConditionPower *to = &s->nature.profile->conditions[c < _CONDITION_MAX ? c : 0];
-	Condition from;
-	SimTruth t;
-	int r = sim_device_ready(s, &t);
-
-	if (r < 0)
-		return r;
-	if (c >= _CONDITION_MAX || !(d->conditions & 1U << c))
-		return -EOPNOTSUPP;
-	from = (Condition)t.told.value[SIM_CONDITION];
-	/* any shallower condition is reached through active */
-	if (c < from)
-		r = condition_wake(s, from);
-	if (r < 0 || c == CONDITION_ACTIVE || c == from)
-		return r;
-	return condition_step(s, c, to->enter_s);
 }
 
 static int cgroup_read(Device *d, const char *file, char *buf, size_t size)
@@ -290,7 +237,11 @@ void sim_device_init_ops(SimDevice *s, bool sensor)
 		s->ops.feature_get = feature_get;
 		s->ops.feature_set = feature_set;
 	} else {
-		s->ops.condition_get = condition_get;
-		s->ops.condition_set = condition_set;
+		s->ops.condition_get = sim_condition_get;
+		s->ops.condition_set = sim_condition_set;
+		s->ops.may_sleep = sim_may_sleep;
+		s->ops.wake_test = sim_wake_test;
+		s->ops.upper_read = sim_upper_read;
+		s->ops.upper_write = sim_upper_write;
 	}
 }

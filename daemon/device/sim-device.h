@@ -7,10 +7,12 @@
 
 typedef struct SimNode SimNode;
 
-typedef struct SimDevice {
+typedef struct SimDevice SimDevice;
+struct SimDevice {
 	Device *device;
 	const char *prefix; /* of its name */
-	SimNode *node;      /* counted */
+	const SimGroup *group;
+	SimNode *node; /* counted */
 	const Clock *clock;
 	SimNature nature;
 	SimForecast cache; /* under the record's lock */
@@ -18,6 +20,8 @@ typedef struct SimDevice {
 	DeviceOps ops; /* those this device has */
 	bool power_limit;
 	double noise;
+	SimDevice **disks; /* that it is the cache of */
+	size_t n_disks;
 
 	/* for process(): what has been reported */
 	bool present;
@@ -26,7 +30,7 @@ typedef struct SimDevice {
 	uint64_t seen_steps;
 	double seen_watts;
 	double joules_at_open;
-} SimDevice;
+};
 
 /* Fills in ops by kind; profile, nature and record must be set. */
 void sim_device_init_ops(SimDevice *s, bool sensor);
@@ -47,6 +51,16 @@ void sim_device_advance_locked(SimDevice *s);
 /* sim-attr.c */
 int sim_attr_read(Device *d, const char *attr, char *buf, size_t size);
 int sim_attr_write(Device *d, const char *attr, const char *value);
+
+/* sim-upper.c */
+int sim_upper_read(Device *d, const char *component, const char *what, char *buf, size_t size);
+int sim_upper_write(Device *d, const char *component, const char *what, const char *value);
+
+/* sim-sleep.c */
+int sim_condition_get(Device *d, Condition *ret);
+int sim_condition_set(Device *d, Condition c);
+int sim_may_sleep(Device *d, char **ret_why_not);
+int sim_wake_test(Device *d, double *ret_seconds, char **ret_text);
 
 /* A write to sysfs or cgroupfs. */
 #define SIM_SYSFS_US 50ULL

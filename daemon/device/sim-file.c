@@ -14,9 +14,9 @@
 #define FAULTS_MAX  16
 
 static const char *const fault_names[] = {
-	[SIM_HEALTHY] = "healthy", [SIM_REFUSE] = "refuse", [SIM_LIE] = "lie",
-	[SIM_IGNORE] = "ignore",   [SIM_VANISH] = "vanish", [SIM_RESET] = "reset",
-	[SIM_SLOW] = "slow",
+	[SIM_HEALTHY] = "healthy", [SIM_REFUSE] = "refuse",   [SIM_LIE] = "lie",
+	[SIM_IGNORE] = "ignore",   [SIM_VANISH] = "vanish",   [SIM_RESET] = "reset",
+	[SIM_SLOW] = "slow",       [SIM_NO_WAKE] = "no-wake", [SIM_RESYNC] = "resync",
 };
 
 const char *sim_fault_name(SimFault fault)
@@ -58,6 +58,9 @@ SimFile *sim_file_free(SimFile *f)
 		free(g->prefix);
 		free(g->group);
 		free(g->workload);
+		free(g->pool);
+		free(g->hba);
+		free(g->cache);
 	}
 	for (size_t i = 0; i < f->n_faults; i++)
 		free(f->faults[i].device);
@@ -252,6 +255,7 @@ static SimGroup *group_get(SimFile *f, const IniLine *l, const char *name)
 	g->line = l->line;
 	g->count = 1;
 	g->queues = 1;
+	g->cache_bytes = 200ULL << 30;
 	g->own.mix = MIX_UNKNOWN;
 	return set_text(l, name, &g->name) < 0 ? NULL : g;
 }
@@ -261,6 +265,36 @@ static int set_flag(const IniLine *l, bool *ret)
 	if (parse_bool(l->value, ret) < 0)
 		return ini_complain(l, "%s = \"%s\" is not yes or no", l->key, l->value);
 	return 0;
+}
+
+static int set_cache_size(const IniLine *l, uint64_t *ret)
+{
+	if (parse_bytes(l->value, ret) < 0 || *ret < 1 << 30 || *ret > 1ULL << 50)
+		return ini_complain(l, "%s = \"%s\" is not a size from 1G to 1024T", l->key,
+				    l->value);
+	return 0;
+}
+
+/* 1 when the key says what a disk hangs on, sleeps with or has above it. */
+static int sleep_key(const IniLine *l, SimGroup *g)
+{
+	int r;
+
+	if (streq(l->key, "pool"))
+		r = set_text(l, l->value, &g->pool);
+	else if (streq(l->key, "pools"))
+		r = set_unsigned(l, 1, DEVICES_MAX, &g->pools);
+	else if (streq(l->key, "hba"))
+		r = set_text(l, l->value, &g->hba);
+	else if (streq(l->key, "cache"))
+		r = set_text(l, l->value, &g->cache);
+	else if (streq(l->key, "cache_size"))
+		r = set_cache_size(l, &g->cache_bytes);
+	else if (streq(l->key, "cached_reads"))
+		r = set_share(l, &g->cached_reads);
+	else
+		return 0;
+	return r < 0 ? r : 1;
 }
 
 static int devices_line(const IniLine *l, const char *name, SimFile *f)
@@ -284,9 +318,13 @@ static int devices_line(const IniLine *l, const char *name, SimFile *f)
 		return set_text(l, l->value, &g->prefix);
 	if (streq(l->key, "workload"))
 		return set_text(l, l->value, &g->workload);
+	r = sleep_key(l, g);
+	if (r != 0)
+		return MIN(r, 0);
 	r = workload_key(l, &g->own);
 	if (r == 0)
-		return unknown_key(l, "count, profile, group, prefix, queues, power_limit, "
+		return unknown_key(l, "count, profile, group, prefix, queues, power_limit, pool, "
+				      "pools, hba, cache, cache_size, cached_reads, "
 				      "workload, " WORKLOAD_KEYS);
 	g->own_used = true;
 	return MIN(r, 0);
@@ -299,7 +337,9 @@ static int set_fault_kind(const IniLine *l, SimFault *ret)
 			*ret = (SimFault)i;
 			return 0;
 		}
-	return ini_complain(l, "kind = \"%s\" is not refuse, lie, ignore, vanish, reset or slow",
+	return ini_complain(l,
+			    "kind = \"%s\" is not refuse, lie, ignore, vanish, reset, slow, "
+			    "no-wake or resync",
 			    l->value);
 }
 
@@ -370,6 +410,34 @@ static int check_steps(const SimFile *f, const SimWorkload *w, const char *name,
 	return 0;
 }
 
+const SimGroup *sim_file_group(const SimFile *f, const char *name)
+{
+	for (size_t i = 0; i < f->n_groups; i++)
+		if (streq(f->groups[i].name, name))
+			return &f->groups[i];
+	return NULL;
+}
+
+/* What has no end cannot be held. */
+static int check_cache(const SimFile *f, const SimGroup *g, const SimWorkload *w)
+{
+	const SimGroup *cache = g->cache ? sim_file_group(f, g->cache) : NULL;
+	IniLine l = { .path = f->path, .line = g->line };
+
+	if (g->pools && (!g->pool || g->pools > g->count))
+		return ini_complain(&l, "[devices %s]: pools needs pool= and a device for each",
+				    g->name);
+	if (g->cache && (!cache || cache == g || cache->cache))
+		return ini_complain(&l,
+				    "[devices %s]: cache = %s is no other section without a cache "
+				    "of its own",
+				    g->name, g->cache);
+	if (g->cache && w->demand.kind == SIM_SATURATE)
+		return ini_complain(&l, "[devices %s]: a workload that saturates fills any cache",
+				    g->name);
+	return 0;
+}
+
 static int check_group(const SimFile *f, const SimGroup *g)
 {
 	const SimWorkload *w = sim_file_workload(f, g);
@@ -383,7 +451,7 @@ static int check_group(const SimFile *f, const SimGroup *g)
 	if (g->workload && g->own_used)
 		return ini_complain(&l, "[devices %s] has both workload= and a workload of its own",
 				    g->name);
-	return check_steps(f, w, g->name, g->line);
+	return check_cache(f, g, w) ?: check_steps(f, w, g->name, g->line);
 }
 
 static int check_file(const SimFile *f)

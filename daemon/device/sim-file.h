@@ -22,6 +22,12 @@ typedef struct SimGroup {
 	bool own_used;
 	bool power_limit;
 	unsigned queues; /* hardware queues of NVMe */
+	char *pool;      /* NULL: every device by itself */
+	unsigned pools;  /* so many of that name, numbered from 0; 0: one, not numbered */
+	char *hba;
+	char *cache; /* the section whose devices may hold their writes; NULL none */
+	uint64_t cache_bytes;
+	double cached_reads;
 } SimGroup;
 
 /* One fault that happens by itself. */
@@ -53,6 +59,7 @@ int sim_file_read(const char *path, SimFile **ret);
 SimFile *sim_file_free(SimFile *f);
 DEFINE_CLEANUP(SimFile *, sim_file_free);
 const SimWorkload *sim_file_workload(const SimFile *f, const SimGroup *g);
+const SimGroup *sim_file_group(const SimFile *f, const char *name); /* NULL */
 
 /* "nvme0"; disks as the kernel counts: sda ... sdz, sdaa. */
 char *sim_device_name(const char *prefix, unsigned index);

@@ -11,7 +11,7 @@
 #include "base/log.h"
 
 #define MAGIC   0x65646f6e6d6973ULL /* "simnode" */
-#define VERSION 1
+#define VERSION 2
 
 static size_t memory_size(size_t n_records)
 {

@@ -8,11 +8,20 @@
 
 #include "device/sim-truth.h"
 
+#define SIM_FEEDS_MAX 64
+
+/* What one disk asks of its cache, and up to which step of its history that is known. */
+typedef struct SimFeed {
+	uint64_t seen;
+	double mb_s[_DIRECTION_MAX];
+} SimFeed;
+
 typedef struct SimRecord {
 	pthread_mutex_t lock; /* of everything below; never held while sleeping */
 	char name[32];
 	SimTruth truth;
 	SimHistory history;
+	SimFeed feeds[SIM_FEEDS_MAX]; /* of the disks that it is the cache of, in their order */
 } SimRecord;
 
 typedef struct SimHeader {

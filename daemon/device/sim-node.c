@@ -118,6 +118,11 @@ size_t sim_node_size(Inventory *node)
 	return sim_node_of(node)->n_devices;
 }
 
+const Device *sim_node_device(Inventory *node, size_t index)
+{
+	return sim_node_of(node)->devices[index]->device;
+}
+
 const char *sim_node_policy(Inventory *node)
 {
 	return sim_node_of(node)->file->policy;

@@ -19,9 +19,8 @@ static unsigned depth_limit(const SimNature *n, const SimRegisters *r)
 }
 
 /* The setting that registers amount to, as far as an awake device is concerned. */
-static Setting setting_of(const SimNature *n, const SimRegisters *r)
+static Setting setting_of(const SimNature *n, const SimRegisters *r, const Mix *m)
 {
-	const Mix *m = &n->workload->mix;
 	double largest_kib =
 		fmax(m->read_share > 0 ? m->read_kib : 0, m->read_share < 1 ? m->write_kib : 0);
 	Setting s = SETTING_AS_FOUND;
@@ -55,19 +54,26 @@ static Mix split(const Mix *mix, double chunk_kib)
 	return m;
 }
 
-static void forecast(const SimNature *n, const Setting *s, SimForecast *f)
+static bool same_mix(const Mix *a, const Mix *b)
+{
+	return a->read_share == b->read_share && a->random_share == b->random_share &&
+	       a->read_kib == b->read_kib && a->write_kib == b->write_kib && a->depth == b->depth;
+}
+
+static void forecast(const SimNature *n, const Mix *mix, const Setting *s, struct SimForecastOf *f)
 {
 	Setting alone = *s;
 	Prediction p;
 
-	if (f->valid && setting_equal(&f->setting, s))
+	if (f->valid && setting_equal(&f->setting, s) && same_mix(&f->mix, mix))
 		return;
-	predict(n->profile, &n->workload->mix, s, &p);
+	predict(n->profile, mix, s, &p);
 	f->setting = *s;
+	f->mix = *mix;
 	f->watts = p.watts;
 	f->mb_s = p.mb_s;
 	alone.depth = 1;
-	predict(n->profile, &n->workload->mix, &alone, &p);
+	predict(n->profile, mix, &alone, &p);
 	f->alone_us = p.iops > 0 ? 1e6 / p.iops : 0;
 	f->valid = true;
 }
@@ -128,7 +134,7 @@ static void fill_rates(const Mix *m, double mb_s, const Profile *p, SimRates *re
 }
 
 /* An open queue fills as 1 / (1 - utilisation), up to what may be outstanding. */
-static double mean_depth(const SimForecast *f, const Mix *m, double iops, double used,
+static double mean_depth(const struct SimForecastOf *f, const Mix *m, double iops, double used,
 			 unsigned limit)
 {
 	double most = fmin(m->depth, limit);
@@ -148,19 +154,28 @@ static double dynamic_watts(const SimNature *n, const SimRegisters *r, double wa
 	return CLAMP(watts, rates->io_joules * (1 - error), rates->io_joules * (1 + error));
 }
 
-void sim_rates(const SimNature *n, const SimRegisters *r, SimForecast *cache, double demand_mb_s,
-	       SimRates *ret)
+static void add_rates(SimRates *sum, const SimRates *part)
 {
-	Setting s = setting_of(n, r);
-	double capacity, rest = resting_watts(n, r), dynamic, used, ceiling;
-	Mix at_device = split(&n->workload->mix, s.chunk_kib);
+	for (int d = 0; d < _DIRECTION_MAX; d++) {
+		sum->ios[d] += part->ios[d];
+		sum->bytes[d] += part->bytes[d];
+	}
+	sum->sequential_ios += part->sequential_ios;
+	sum->io_joules += part->io_joules;
+	sum->depth += part->depth;
+}
 
-	*ret = (SimRates){ .watts = rest };
-	if (demand_mb_s <= 0)
-		return;
-	forecast(n, &s, cache);
-	capacity = cache->mb_s * n->speed_factor;
-	dynamic = fmax(cache->watts * n->watts_factor - rest, 0);
+/* Serves one work in what is left of the device's time; the draw above rest is ret->watts. */
+static void serve(const SimNature *n, const SimRegisters *r, const SimStream *work,
+		  struct SimForecastOf *f, double rest, double *left, SimRates *ret)
+{
+	Setting s = setting_of(n, r, &work->mix);
+	Mix at_device = split(&work->mix, s.chunk_kib);
+	double capacity, dynamic, ceiling, used, most;
+
+	forecast(n, &work->mix, &s, f);
+	capacity = f->mb_s * n->speed_factor;
+	dynamic = fmax(f->watts * n->watts_factor - rest, 0);
 
 	/* hardware that would break its ceiling slows down instead */
 	ceiling = fmax(ceiling_watts(n, &s) - rest, 0);
@@ -170,27 +185,60 @@ void sim_rates(const SimNature *n, const SimRegisters *r, SimForecast *cache, do
 	}
 	if (capacity <= 0)
 		return;
-	fill_rates(&at_device, fmin(fmin(demand_mb_s, capacity), paced_mb_s(r, &at_device)),
-		   n->profile, ret);
+	most = fmin(capacity, paced_mb_s(r, &at_device));
+	fill_rates(&at_device, fmin(work->mb_s, most * *left), n->profile, ret);
+	*left = most > 0 ? fmax(*left - ret->mb_s / most, 0) : 0;
 	used = ret->mb_s / capacity;
-	ret->depth = mean_depth(cache, &at_device, ret->ios[READ_IO] + ret->ios[WRITE_IO], used,
-				s.depth);
-	ret->watts = rest + fmin(dynamic_watts(n, r, dynamic * used, ret), ceiling);
+	ret->depth =
+		mean_depth(f, &at_device, ret->ios[READ_IO] + ret->ios[WRITE_IO], used, s.depth);
+	ret->watts = fmin(dynamic_watts(n, r, dynamic * used, ret), ceiling);
+}
+
+static void take_own(const SimRates *part, SimRates *ret)
+{
+	double ios = part->ios[READ_IO] + part->ios[WRITE_IO];
+
+	ret->mb_s = part->mb_s;
+	ret->own_reads = part->ios[READ_IO];
+	ret->read_us = ios > 0 ? part->depth / ios * 1e6 : 0;
+}
+
+void sim_rates(const SimNature *n, const SimRegisters *r, SimForecast *cache,
+	       const SimStream work[_SIM_WORK_MAX], SimRates *ret)
+{
+	Setting s = setting_of(n, r, &n->workload->mix);
+	double rest = resting_watts(n, r), left = 1, dynamic = 0;
+
+	*ret = (SimRates){ .watts = rest };
+	for (int i = 0; i < _SIM_WORK_MAX; i++) {
+		SimRates part = { 0 };
+
+		if (work[i].mb_s <= 0)
+			continue;
+		serve(n, r, &work[i], &cache->of[i], rest, &left, &part);
+		add_rates(ret, &part);
+		ret->work_mb_s[i] = part.mb_s;
+		dynamic += part.watts;
+		if (i == SIM_OWN)
+			take_own(&part, ret);
+	}
+	ret->watts = rest + fmin(dynamic, fmax(ceiling_watts(n, &s) - rest, 0));
 }
 
 double sim_nature_capacity(const SimNature *n, const SimRegisters *r)
 {
+	SimStream work[_SIM_WORK_MAX] = { [SIM_OWN] = { n->workload->mix, INFINITY } };
 	SimForecast cache = { 0 };
 	SimRates rates;
 
-	sim_rates(n, r, &cache, INFINITY, &rates);
+	sim_rates(n, r, &cache, work, &rates);
 	return rates.mb_s;
 }
 
 double sim_nature_demand(const SimNature *n, uint64_t now_us, uint64_t *ret_until_us)
 {
 	uint64_t since_us = now_us > n->epoch_us ? now_us - n->epoch_us : 0;
-	double mb_s = sim_demand_at(&n->workload->demand, n->seed, since_us, ret_until_us);
+	double mb_s = sim_demand_at(&n->workload->demand, n->load_seed, since_us, ret_until_us);
 
 	if (*ret_until_us != UINT64_MAX)
 		*ret_until_us += n->epoch_us;

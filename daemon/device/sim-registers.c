@@ -19,6 +19,13 @@ const char *const sim_link_names[_SIM_LINK_MAX] = {
 	[SIM_LINK_MIN_POWER] = "min_power",
 };
 
+const char *const sim_cache_mode_names[_SIM_CACHE_MODE_MAX] = {
+	[SIM_CACHE_WRITETHROUGH] = "writethrough",
+	[SIM_CACHE_WRITEBACK] = "writeback",
+	[SIM_CACHE_WRITEAROUND] = "writearound",
+	[SIM_CACHE_NONE] = "none",
+};
+
 /* NVMe: MDTS of 2 MiB. Disks: the 32767 KiB of libata with LBA48. */
 unsigned sim_max_hw_sectors_kb(DeviceKind kind)
 {
@@ -37,12 +44,25 @@ static uint64_t default_nr_requests(SimScheduler s, DeviceKind kind)
 	return s == SIM_NONE ? sim_tags(kind) : 256;
 }
 
+/* The kernel's defaults, but for the mode, which an operator chose. */
+static void init_cache(uint64_t *value)
+{
+	value[SIM_CACHE_MODE] = SIM_CACHE_WRITEBACK;
+	value[SIM_WRITEBACK_RUNNING] = 1;
+	value[SIM_WRITEBACK_PERCENT] = 10;
+	value[SIM_WRITEBACK_DELAY] = 30;
+	value[SIM_SEQUENTIAL_CUTOFF] = 4 << 20;
+	value[SIM_CONGESTED_READ] = 2000;
+	value[SIM_CONGESTED_WRITE] = 20000;
+}
+
 void sim_registers_init(SimRegisters *r, DeviceKind kind)
 {
 	*r = (SimRegisters){ 0 };
 	r->value[SIM_NR_REQUESTS] = default_nr_requests(SIM_NONE, kind);
 	r->value[SIM_MAX_SECTORS_KB] = kind == KIND_NVME ? 2048 : 1280;
 	r->value[SIM_QUEUE_DEPTH] = 32;
+	init_cache(r->value);
 	sim_cost_init(&r->cost, kind);
 }
 
@@ -63,7 +83,10 @@ bool sim_registers_valid(const SimRegisters *r)
 {
 	return r->value[SIM_POWER_STATE] <= 0xff && r->value[SIM_POWER_LIMIT] < 1 << 18 &&
 	       r->value[SIM_CONDITION] < _CONDITION_MAX && r->value[SIM_LINK] < _SIM_LINK_MAX &&
-	       r->value[SIM_SCHEDULER] < _SIM_SCHEDULER_MAX;
+	       r->value[SIM_SCHEDULER] < _SIM_SCHEDULER_MAX &&
+	       r->value[SIM_CACHE_MODE] < _SIM_CACHE_MODE_MAX &&
+	       r->value[SIM_WRITEBACK_RUNNING] <= 1 &&
+	       r->value[SIM_WRITEBACK_PERCENT] <= SIM_CACHE_CUTOFF_PERCENT;
 }
 
 /* Units of the power limit scale, as of the active power scale: 1 = 0.1 mW, 2 = 10 mW. */
@@ -109,5 +132,26 @@ int sim_registers_print(const SimRegisters *r, const Device *d, FILE *f)
 	fprintf(f, "%s max_sectors_kb %u\n", d->name, (unsigned)v[SIM_MAX_SECTORS_KB]);
 	fprintf(f, "%s strict_guarantees %u\n", d->name, (unsigned)v[SIM_STRICT_GUARANTEES]);
 	print_cost(&r->cost, d, f);
+	return ferror(f) ? -EIO : 0;
+}
+
+int sim_registers_print_cache(const SimRegisters *r, const Device *d, FILE *f)
+{
+	static const struct {
+		const char *name;
+		SimRegister reg;
+	} numbers[] = {
+		{ "writeback_running", SIM_WRITEBACK_RUNNING },
+		{ "writeback_percent", SIM_WRITEBACK_PERCENT },
+		{ "writeback_delay", SIM_WRITEBACK_DELAY },
+		{ "sequential_cutoff", SIM_SEQUENTIAL_CUTOFF },
+		{ "congested_read_threshold_us", SIM_CONGESTED_READ },
+		{ "congested_write_threshold_us", SIM_CONGESTED_WRITE },
+	};
+
+	fprintf(f, "%s cache_mode %s\n", d->name, sim_cache_mode_names[r->value[SIM_CACHE_MODE]]);
+	for (size_t i = 0; i < ELEMENTSOF(numbers); i++)
+		fprintf(f, "%s %s %llu\n", d->name, numbers[i].name,
+			(unsigned long long)r->value[numbers[i].reg]);
 	return ferror(f) ? -EIO : 0;
 }

@@ -24,6 +24,19 @@ typedef enum SimLink {
 	_SIM_LINK_MAX,
 } SimLink;
 
+/* bch_cache_modes[] of drivers/md/bcache/super.c. */
+typedef enum SimCacheMode {
+	SIM_CACHE_WRITETHROUGH,
+	SIM_CACHE_WRITEBACK,
+	SIM_CACHE_WRITEAROUND,
+	SIM_CACHE_NONE,
+	_SIM_CACHE_MODE_MAX,
+} SimCacheMode;
+
+/* So much of a cache may be dirty; then writes go past it (CUTOFF_WRITEBACK of
+ * drivers/md/bcache/writeback.h). */
+#define SIM_CACHE_CUTOFF_PERCENT 40
+
 typedef enum SimRegister {
 	SIM_POWER_STATE, /* whole CDW11 of feature 02h: workload hint and state */
 	SIM_POWER_LIMIT, /* whole CDW11 of feature 23h; 0 no limit */
@@ -34,6 +47,14 @@ typedef enum SimRegister {
 	SIM_SCHEDULER,
 	SIM_STRICT_GUARANTEES,
 	SIM_QUEUE_DEPTH,
+	/* of the cache above the disk */
+	SIM_CACHE_MODE,
+	SIM_WRITEBACK_RUNNING,
+	SIM_WRITEBACK_PERCENT,
+	SIM_WRITEBACK_DELAY,
+	SIM_SEQUENTIAL_CUTOFF, /* bytes; 0: sequential writes are held, too */
+	SIM_CONGESTED_READ,    /* us */
+	SIM_CONGESTED_WRITE,
 	_SIM_REGISTER_MAX,
 	SIM_COST = _SIM_REGISTER_MAX,
 } SimRegister;
@@ -54,6 +75,7 @@ typedef struct SimChange {
 
 extern const char *const sim_scheduler_names[_SIM_SCHEDULER_MAX];
 extern const char *const sim_link_names[_SIM_LINK_MAX];
+extern const char *const sim_cache_mode_names[_SIM_CACHE_MODE_MAX];
 
 /* Power-on values. */
 void sim_registers_init(SimRegisters *r, DeviceKind kind);
@@ -70,3 +92,5 @@ int sim_power_limit_watts(uint32_t cdw11, double *ret_w);
 
 /* One "DEVICE REGISTER VALUE" line per register the device has. -errno */
 int sim_registers_print(const SimRegisters *r, const Device *d, FILE *f);
+/* The same for those of the cache above it. */
+int sim_registers_print_cache(const SimRegisters *r, const Device *d, FILE *f);

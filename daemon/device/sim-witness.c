@@ -91,6 +91,20 @@ double sim_node_joules(Inventory *node)
 	return sum;
 }
 
+int sim_node_account(Inventory *node, const char *device, SimAccount *ret)
+{
+	SimDevice *s = sim_node_find(sim_node_of(node), device);
+
+	if (!s)
+		return -ENOENT;
+	sim_device_advance_locked(s);
+	*ret = s->record->truth.account;
+	ret->joules = s->record->truth.joules;
+	ret->dirty_bytes = s->record->truth.dirty_bytes;
+	sim_record_unlock(s->record);
+	return 0;
+}
+
 /* A step of one device's draw, as the sum sees it. */
 typedef struct Step {
 	uint64_t t_us;
@@ -206,6 +220,8 @@ int sim_node_dump(Inventory *node, char **ret_text)
 
 		sim_device_advance_locked(s);
 		r = sim_registers_print(&s->record->truth.told, s->device, f);
+		if (r >= 0 && s->nature.cache_bytes > 0)
+			r = sim_registers_print_cache(&s->record->truth.told, s->device, f);
 		sim_record_unlock(s->record);
 	}
 	if (fclose(f) != 0 && r >= 0)

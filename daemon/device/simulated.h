@@ -21,19 +21,48 @@ double sim_node_joules(Inventory *node);      /* since opened */
 /* True draw above, since the last call; NAN when a device changed its draw more than 8192 times
  * since then, which is all that it remembers. */
 double sim_node_over_seconds(Inventory *node, double budget_w);
-size_t sim_node_size(Inventory *node);
 const char *sim_node_policy(Inventory *node); /* the policy the node file suggests; NULL none */
 
 typedef enum SimFault {
 	SIM_HEALTHY,
-	SIM_REFUSE, /* every set fails with EIO */
-	SIM_LIE,    /* sets succeed and read back, and change nothing in truth... but watts */
-	SIM_IGNORE, /* sets succeed and change nothing: the read-back shows the old value */
-	SIM_VANISH, /* -ENODEV, then DEVICE_REMOVED */
-	SIM_RESET,  /* registers back to power-on, DEVICE_RESET; then healthy */
-	SIM_SLOW,   /* every set takes 50 times as long */
+	SIM_REFUSE,  /* every set fails with EIO */
+	SIM_LIE,     /* sets succeed and read back, and change nothing in truth... but watts */
+	SIM_IGNORE,  /* sets succeed and change nothing: the read-back shows the old value */
+	SIM_VANISH,  /* -ENODEV, then DEVICE_REMOVED */
+	SIM_RESET,   /* registers back to power-on, DEVICE_RESET; then healthy */
+	SIM_SLOW,    /* every set takes 50 times as long */
+	SIM_NO_WAKE, /* a disk that sleeps stays asleep: its IO waits, commands end with EIO */
+	SIM_RESYNC,  /* its pool is being resynced: it is read and written all the time */
 } SimFault;
 int sim_node_inject(Inventory *node, const char *device, SimFault fault);
+
+#define SIM_WAITS 128 /* four buckets to a doubling, the first ends at 1 us */
+
+/* What has become of a device's workload, wherever it was served, and of its mechanics, since it
+ * was first switched on. IOs and bytes are the applications', before the kernel splits them. */
+typedef struct SimAccount {
+	double joules;
+	double asked_bytes, served_bytes;
+	double ios[_DIRECTION_MAX];    /* asked for */
+	double failed[_DIRECTION_MAX]; /* of a device that is gone, or does not wake for 3 minutes
+					*/
+	double held_bytes;             /* written to the cache above it instead */
+	double cached_reads;           /* served by that cache */
+	double late_reads;             /* that had to wait until the device came back */
+	double dirty_bytes;            /* held and not on the disk by now */
+	double read_waits[SIM_WAITS];  /* reads by the time they took */
+	uint64_t io_wakes;             /* times that an IO met it asleep */
+	uint64_t spin_ups, unloads;    /* start/stop and load/unload cycles */
+} SimAccount;
+
+size_t sim_node_size(Inventory *node);
+const Device *sim_node_device(Inventory *node, size_t index); /* present or not */
+/* -ENOENT: no such device. */
+int sim_node_account(Inventory *node, const char *device, SimAccount *ret);
+void sim_account_add(SimAccount *sum, const SimAccount *a);
+/* So many of the reads took no longer: 0.99 for the 99th percentile; NAN without reads. */
+double sim_account_read_us(const SimAccount *a, double share);
+
 /* The register contents as text, one "DEVICE REGISTER VALUE" a line: what a test compares before
  * and after. */
 int sim_node_dump(Inventory *node, char **ret_text);

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "device/block-attr.h"
+#include "device/pool-list.h"
 
 static char *udev_property(const char *name, const char *key)
 {
@@ -119,13 +120,13 @@ static char **btrfs_members(const char *sysfs_root, const char *source)
 	return alone;
 }
 
-typedef struct Pool {
+typedef struct ZfsName {
 	const char *sysfs_root, *name;
-} Pool;
+} ZfsName;
 
 static bool is_in_pool(const char *name, const void *userdata)
 {
-	const Pool *pool = userdata;
+	const ZfsName *pool = userdata;
 	_cleanup_free_ char *type = topology_property(pool->sysfs_root, name, "ID_FS_TYPE");
 	_cleanup_free_ char *label = NULL;
 
@@ -142,7 +143,7 @@ static char **zfs_members(const char *sysfs_root, const char *dataset)
 	_cleanup_free_ char *path = text_printf("%s/class/block", sysfs_root);
 
 	return name && path ? list_folder(path, is_in_pool,
-					  &(Pool){ .sysfs_root = sysfs_root, .name = name })
+					  &(ZfsName){ .sysfs_root = sysfs_root, .name = name })
 			    : NULL;
 }
 
@@ -266,7 +267,8 @@ int topology_read(const char *sysfs_root, Topology **ret)
 	if (!t)
 		return -ENOMEM;
 	t->sysfs_root = strdup(sysfs_root);
-	r = t->sysfs_root ? read_lines(t, "self/mountinfo", take_mount) : -ENOMEM;
+	t->pools = pool_list_new();
+	r = t->sysfs_root && t->pools ? read_lines(t, "self/mountinfo", take_mount) : -ENOMEM;
 	if (r >= 0)
 		r = read_lines(t, "swaps", take_swap);
 	if (r < 0)
@@ -287,6 +289,7 @@ Topology *topology_free(Topology *t)
 	}
 	free(t->mounts);
 	free(t->swaps);
+	pool_list_free(t->pools);
 	free(t->sysfs_root);
 	free(t);
 	return NULL;

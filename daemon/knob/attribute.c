@@ -31,8 +31,7 @@ int attribute_read_unsigned(Device *d, const char *attr, unsigned *ret)
 	return 0;
 }
 
-/* "a [b] c" into "b". */
-static void take_choice(char *text)
+void attribute_take_choice(char *text)
 {
 	char *open = strchr(text, '['), *close = open ? strchr(open, ']') : NULL;
 
@@ -49,7 +48,7 @@ static int read_head(Device *d, const AttributeGroup *g, KnobValue *ret)
 	if (r < 0)
 		return r;
 	if (g->choice)
-		take_choice(ret->text);
+		attribute_take_choice(ret->text);
 	return 0;
 }
 

@@ -28,6 +28,8 @@ int attribute_group_write(Device *d, const AttributeGroup *g, const KnobValue *v
 /* -EOPNOTSUPP where the device has no attributes. */
 int attribute_read(Device *d, const char *attr, char *buf, size_t size);
 int attribute_read_unsigned(Device *d, const char *attr, unsigned *ret);
+/* "a [b] c" into "b"; text without brackets stays. */
+void attribute_take_choice(char *text);
 /* Does blk-mq serve it? A queue that has no scheduler to choose (bio-based device mapper) takes
  * none of the queue's limits but the size of an IO. */
 bool attribute_has_scheduler(Device *d, const char *name);

@@ -10,7 +10,8 @@
 #include "knob/registry.h"
 
 /* Order of one device's knobs, applying and restoring: io.cost switches writeback throttling on and
- * off, which bfq also does; a scheduler switch resets nr_requests; the slow ones come last. */
+ * off, which bfq also does; a scheduler switch resets nr_requests; the slow ones come last: what
+ * keeps IO off a disk before the disk is put to sleep. */
 const Knob *const knob_registry[] = {
 	&knob_nvme_power_state,
 	&knob_nvme_power_limit,
@@ -23,6 +24,11 @@ const Knob *const knob_registry[] = {
 	&knob_async_depth,
 	&knob_max_sectors,
 	&knob_link_power,
+	&knob_redirect_bcache,
+	&knob_redirect_writecache,
+	&knob_redirect_md,
+	&knob_redirect_mergerfs,
+	&knob_redirect_nvmet,
 	&knob_condition,
 	NULL,
 };

@@ -13,6 +13,13 @@ typedef struct KnobValue {
 	char text[KNOB_VALUE_MAX];
 } KnobValue;
 
+/* What a component that holds writes back for a disk has room for. */
+typedef struct CacheState {
+	uint64_t size_bytes;  /* that can hold written data at all */
+	uint64_t dirty_bytes; /* written and not yet on the disk */
+	uint64_t room_bytes;  /* that can still be written before the disk must be touched */
+} CacheState;
+
 typedef struct Knob {
 	const char *name; /* journal key: "nvme-power-state" */
 	Mechanism mechanism;
@@ -20,6 +27,7 @@ typedef struct Knob {
 	bool slow;    /* takes seconds (a spindle): never waited for on the emergency path */
 	bool freezes; /* writing it stops the device's queue for a moment: not twice a second */
 	bool drifts;  /* what it holds may slip through others' doing: to be read again at times */
+	bool wakes;   /* writing it wakes a sleeping disk */
 	bool survives_reboot; /* the value lives in the device, not in the kernel */
 
 	/* Does this device and kernel offer it? Fills in its part of the offer. -EOPNOTSUPP with
@@ -32,6 +40,9 @@ typedef struct Knob {
 	int (*write)(Device *d, const KnobValue *value);
 	/* Does what was read back fulfil what was wanted? NULL: same text. */
 	bool (*fulfils)(const Device *d, const KnobValue *wanted, const KnobValue *found);
+	/* Of a MECHANISM_REDIRECT knob: how full its cache is. May block, never wakes the disk.
+	 * NULL: it holds nothing that would have to be written back. */
+	int (*cache)(Device *d, CacheState *ret);
 } Knob;
 
 /* All knobs, in the order in which several on one device are restored: a knob that resets another

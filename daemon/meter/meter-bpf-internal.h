@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* For meter-bpf.c and meter-maps.c alone. */
+/* For meter-bpf.c, meter-bpf-wake.c and meter-maps.c alone. */
 
 #include "meter/meter-bpf.h"
 
@@ -11,7 +11,14 @@ struct MeterBpf {
 	struct meter_bpf *skeleton;
 	int devices, shared, cgroups; /* maps */
 	int n_cpus;
-	struct ring_buffer *overruns;
-	MeterBpfOverrun handler; /* while they are processed */
+	struct ring_buffer *records;
+	MeterBpfOverrun overrun; /* while records are processed */
+	MeterBpfWoken woken;
 	void *userdata;
+	/* the programs that watch for wake-ups: loaded when first needed */
+	struct wake_bpf *wake;
+	bool wake_refused;
+	int n_armed; /* devices; they are attached while there are any */
 };
+
+void meter_bpf_close_wake(MeterBpf *m);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "meter/meter-bpf.h"
 
+#include <assert.h>
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -55,13 +56,16 @@ char *meter_bpf_refusal(int r)
 			   kernel.release, strerror(-r));
 }
 
-static int on_overrun(void *userdata, void *data, size_t size)
+static_assert(sizeof(struct meter_overrun) != sizeof(struct wake_record), "told apart by size");
+
+static int on_record(void *userdata, void *data, size_t size)
 {
-	const struct meter_overrun *o = data;
 	MeterBpf *m = userdata;
 
-	if (size >= sizeof(*o))
-		m->handler(o, m->userdata);
+	if (size == sizeof(struct meter_overrun))
+		m->overrun(data, m->userdata);
+	else if (size == sizeof(struct wake_record))
+		m->woken(data, m->userdata);
 	return 0;
 }
 
@@ -81,9 +85,8 @@ static int load_and_attach(MeterBpf *m)
 	m->devices = bpf_map__fd(m->skeleton->maps.devices);
 	m->shared = bpf_map__fd(m->skeleton->maps.shared);
 	m->cgroups = bpf_map__fd(m->skeleton->maps.cgroups);
-	m->overruns =
-		ring_buffer__new(bpf_map__fd(m->skeleton->maps.overruns), on_overrun, m, NULL);
-	if (!m->overruns)
+	m->records = ring_buffer__new(bpf_map__fd(m->skeleton->maps.records), on_record, m, NULL);
+	if (!m->records)
 		return -errno;
 	return meter_bpf__attach(m->skeleton);
 }
@@ -110,7 +113,8 @@ MeterBpf *meter_bpf_close(MeterBpf *m)
 {
 	if (!m)
 		return NULL;
-	ring_buffer__free(m->overruns);
+	ring_buffer__free(m->records);
+	meter_bpf_close_wake(m);
 	meter_bpf__destroy(m->skeleton);
 	free(m);
 	return NULL;
@@ -118,12 +122,13 @@ MeterBpf *meter_bpf_close(MeterBpf *m)
 
 int meter_bpf_fd(const MeterBpf *m)
 {
-	return ring_buffer__epoll_fd(m->overruns);
+	return ring_buffer__epoll_fd(m->records);
 }
 
-int meter_bpf_process(MeterBpf *m, MeterBpfOverrun handler, void *userdata)
+int meter_bpf_process(MeterBpf *m, MeterBpfOverrun overrun, MeterBpfWoken woken, void *userdata)
 {
-	m->handler = handler;
+	m->overrun = overrun;
+	m->woken = woken;
 	m->userdata = userdata;
-	return ring_buffer__consume(m->overruns);
+	return ring_buffer__consume(m->records);
 }

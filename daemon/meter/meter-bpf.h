@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Private to the meter: the eBPF completion meter, all of libbpf behind two files: meter-bpf.c
- * loads and listens, meter-maps.c counts. */
+/* Private to the meter: the eBPF completion meter, all of libbpf behind three files:
+ * meter-bpf.c loads and listens, meter-maps.c counts, meter-bpf-wake.c watches for wake-ups. */
 
 #include <linux/types.h>
 #include <stdbool.h>
@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "meter-counters.h"
+#include "wake.h"
 
 typedef struct MeterBpf MeterBpf;
 
@@ -24,9 +25,15 @@ DEFINE_CLEANUP(MeterBpf *, meter_bpf_close);
 char *meter_bpf_refusal(int r);
 
 typedef void (*MeterBpfOverrun)(const struct meter_overrun *o, void *userdata);
+typedef void (*MeterBpfWoken)(const struct wake_record *r, void *userdata);
 int meter_bpf_fd(const MeterBpf *m);
-/* Calls the handler for each overrun that waits. How many, or -errno. */
-int meter_bpf_process(MeterBpf *m, MeterBpfOverrun handler, void *userdata);
+/* Calls the handlers for each record that waits. How many, or -errno. */
+int meter_bpf_process(MeterBpf *m, MeterBpfOverrun overrun, MeterBpfWoken woken, void *userdata);
+
+/* The next IO and the next passed-through command to the device are told. -EOPNOTSUPP: this kernel
+ * cannot; said once. */
+int meter_bpf_arm(MeterBpf *m, dev_t devnum);
+void meter_bpf_disarm(MeterBpf *m, dev_t devnum);
 
 /* Counts a whole disk from zero. -EOPNOTSUPP: its IO does not pass as requests of its own (dm, md,
  * the head of an NVMe multipath device, a partition). */
@@ -37,6 +44,7 @@ int meter_bpf_set_terms(MeterBpf *m, dev_t devnum, const struct meter_terms *ter
 /* The sum over all CPUs; `next` has no meaning in it. */
 int meter_bpf_read(const MeterBpf *m, dev_t devnum, struct meter_device *ret);
 dev_t meter_bpf_devnum(__u32 dev);
+__u32 meter_bpf_dev(dev_t devnum);
 
 /* Every pair of a device and a cgroup that has done IO on it, METER_CGROUP_OTHERS among them: ret
  * is malloc'd. */

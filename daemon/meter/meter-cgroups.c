@@ -23,7 +23,7 @@ static void add_up(struct meter_counters *to, const struct meter_counters *c)
 	to->joules += c->joules;
 }
 
-static const char *name_of(Meter *m, uint64_t id, bool *ret_gone)
+const char *meter_cgroup_name(Meter *m, uint64_t id, bool *ret_gone)
 {
 	static const char unknown[] = "(unknown)";
 
@@ -45,7 +45,7 @@ static void forget_gone(Meter *m, const struct meter_cgroup_key *keys, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		Watched *w = meter_find(m, meter_bpf_devnum(keys[i].dev));
 
-		name_of(m, keys[i].cgroup, &gone);
+		meter_cgroup_name(m, keys[i].cgroup, &gone);
 		if (w && gone && meter_bpf_take_cgroup(m->bpf, &keys[i], &c) == 0)
 			add_up(&w->retired, &c);
 	}
@@ -64,12 +64,12 @@ static bool read_one(Meter *m, const struct meter_cgroup_key *key, MeterCgroup *
 	*ret = (MeterCgroup){ .devnum = w->devnum, .id = key->cgroup };
 	ret->counters.time_us = clock_now_us(&clock_boottime);
 	meter_figures(&c, w->has_energy, &ret->counters);
-	ret->name = name_of(m, key->cgroup, &ret->gone);
+	ret->name = meter_cgroup_name(m, key->cgroup, &ret->gone);
 	return ret->counters.bytes[READ_IO] + ret->counters.bytes[WRITE_IO] > 0;
 }
 
 /* No hierarchy mounted, or out of memory: they have numbers alone. */
-static void begin_names(Meter *m)
+void meter_begin_names(Meter *m)
 {
 	if (!m->names)
 		cgroup_names_new(NULL, &m->names);
@@ -89,7 +89,7 @@ int meter_cgroups(Meter *m, MeterCgroup **ret, size_t *ret_n)
 	r = meter_bpf_list_cgroups(m->bpf, &keys, &n);
 	if (r < 0)
 		return r;
-	begin_names(m);
+	meter_begin_names(m);
 	if (n > CROWDED)
 		forget_gone(m, keys, n);
 	rows = calloc(n ?: 1, sizeof(*rows));

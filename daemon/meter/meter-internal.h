@@ -14,6 +14,7 @@ typedef struct Watched {
 	bool has_energy;
 	struct meter_terms terms;
 	struct meter_counters retired; /* of cgroups that are gone and forgotten */
+	bool awaited;                  /* its next wake-up is to be told */
 } Watched;
 
 struct Meter {
@@ -24,3 +25,12 @@ struct Meter {
 };
 
 Watched *meter_find(const Meter *m, dev_t devnum);
+
+/* Names of cgroups; to be begun when the numbers are known, as cgroup-names.h says. */
+void meter_begin_names(Meter *m);
+const char *meter_cgroup_name(Meter *m, uint64_t id, bool *ret_gone);
+
+/* What a record of the kernel says. False: nobody wants to know any more. */
+bool meter_wake_of(Meter *m, const struct wake_record *r, MeterWake *ret);
+/* The device's wake-ups are not told from now on. */
+void meter_unwatch_wake(Meter *m, Watched *w);

@@ -12,7 +12,7 @@
 
 #define INSERT_ATTEMPTS 50
 
-static __u32 key_of(dev_t devnum)
+__u32 meter_bpf_dev(dev_t devnum)
 {
 	return METER_DEV(major(devnum), minor(devnum));
 }
@@ -24,7 +24,7 @@ dev_t meter_bpf_devnum(__u32 dev)
 
 struct meter_cgroup_key meter_bpf_cgroup_key(dev_t devnum, uint64_t cgroup)
 {
-	return (struct meter_cgroup_key){ .dev = key_of(devnum), .cgroup = cgroup };
+	return (struct meter_cgroup_key){ .dev = meter_bpf_dev(devnum), .cgroup = cgroup };
 }
 
 /* Only a disk with request queues of its own has this folder (block/blk-mq-sysfs.c). */
@@ -57,7 +57,7 @@ int meter_bpf_list_cgroups(const MeterBpf *m, struct meter_cgroup_key **ret, siz
 void meter_bpf_remove(MeterBpf *m, dev_t devnum)
 {
 	_cleanup_free_ struct meter_cgroup_key *keys = NULL;
-	__u32 key = key_of(devnum);
+	__u32 key = meter_bpf_dev(devnum);
 	size_t n = 0;
 
 	bpf_map_delete_elem(m->shared, &key); /* first: it ends the counting */
@@ -87,7 +87,7 @@ int meter_bpf_add(MeterBpf *m, dev_t devnum, const struct meter_terms *terms)
 {
 	struct meter_cgroup_key others = meter_bpf_cgroup_key(devnum, METER_CGROUP_OTHERS);
 	struct meter_shared shared = { .terms = *terms };
-	__u32 key = key_of(devnum);
+	__u32 key = meter_bpf_dev(devnum);
 	int r;
 
 	if (!has_requests(devnum))
@@ -108,7 +108,7 @@ int meter_bpf_add(MeterBpf *m, dev_t devnum, const struct meter_terms *terms)
 int meter_bpf_set_terms(MeterBpf *m, dev_t devnum, const struct meter_terms *terms)
 {
 	struct meter_shared shared;
-	__u32 key = key_of(devnum);
+	__u32 key = meter_bpf_dev(devnum);
 	int r = bpf_map_lookup_elem(m->shared, &key, &shared);
 
 	if (r < 0)
@@ -130,7 +130,7 @@ static void sum_up(const __u64 *per_cpu, int n_cpus, size_t n, __u64 *ret)
 int meter_bpf_read(const MeterBpf *m, dev_t devnum, struct meter_device *ret)
 {
 	_cleanup_free_ struct meter_device *per_cpu = calloc(m->n_cpus, sizeof(*per_cpu));
-	__u32 key = key_of(devnum);
+	__u32 key = meter_bpf_dev(devnum);
 	int r;
 
 	if (!per_cpu)

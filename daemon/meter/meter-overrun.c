@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The kernel tells of a device that spends more than it may. */
+/* The kernel tells of a device that spends more than it may, and of one that is woken. */
 
 #include <errno.h>
 
@@ -40,25 +40,35 @@ int meter_fd(const Meter *m)
 }
 
 typedef struct Delivery {
-	const Meter *meter;
-	MeterOverrun handler;
+	Meter *meter;
+	MeterOverrun overrun;
+	MeterWoken woken;
 	void *userdata;
 } Delivery;
 
 /* It may have been removed, or allowed more, since. */
-static void deliver(const struct meter_overrun *o, void *userdata)
+static void deliver_overrun(const struct meter_overrun *o, void *userdata)
 {
 	const Delivery *d = userdata;
 	const Watched *w = meter_find(d->meter, meter_bpf_devnum(o->dev));
 
-	if (w && o->joules > w->terms.window_joules)
-		d->handler(w->devnum, (double)o->joules / METER_UNITS_PER_J,
+	if (d->overrun && w && o->joules > w->terms.window_joules)
+		d->overrun(w->devnum, (double)o->joules / METER_UNITS_PER_J,
 			   (double)o->window_ns / NSEC_PER_SEC, d->userdata);
 }
 
-int meter_process(Meter *m, MeterOverrun handler, void *userdata)
+static void deliver_wake(const struct wake_record *r, void *userdata)
 {
-	Delivery d = { .meter = m, .handler = handler, .userdata = userdata };
+	const Delivery *d = userdata;
+	MeterWake w;
 
-	return m->bpf ? meter_bpf_process(m->bpf, deliver, &d) : 0;
+	if (d->woken && meter_wake_of(d->meter, r, &w))
+		d->woken(&w, d->userdata);
+}
+
+int meter_process(Meter *m, MeterOverrun overrun, MeterWoken woken, void *userdata)
+{
+	Delivery d = { m, overrun, woken, userdata };
+
+	return m->bpf ? meter_bpf_process(m->bpf, deliver_overrun, deliver_wake, &d) : 0;
 }

@@ -50,6 +50,7 @@ static void forget(Meter *m, Watched *w)
 {
 	if (!w)
 		return;
+	meter_unwatch_wake(m, w);
 	meter_bpf_remove(m->bpf, w->devnum);
 	*w = m->watched[--m->n_watched];
 }

@@ -31,12 +31,34 @@ const char *meter_source(const Meter *m, const Device *d);
 /* INFINITY: any. -EOPNOTSUPP: eBPF does not count this device, or no energies of it are known. */
 int meter_set_cap(Meter *m, const Device *d, double joules_per_s);
 int meter_set_cap_window(Meter *m, const Device *d, double joules_per_s, uint64_t window_us);
-/* Readable when an overrun waits. -EOPNOTSUPP without eBPF. Lives as long as the meter. */
+/* Readable when an overrun or a wake-up waits. -EOPNOTSUPP without eBPF. Lives as long as the
+ * meter.
+ */
 int meter_fd(const Meter *m);
 /* So many joules were spent within `seconds` at most. */
 typedef void (*MeterOverrun)(dev_t devnum, double joules, double seconds, void *userdata);
-/* Calls the handler for each overrun that waits; never blocks. How many, or -errno. */
-int meter_process(Meter *m, MeterOverrun handler, void *userdata);
+
+/* The first IO to a device that was asleep, and whose it is. */
+typedef struct MeterWake {
+	dev_t devnum;
+	bool passed_through; /* a command of its own (SG_IO): may wake the disk or not */
+	Direction direction; /* of no meaning when passed through */
+	uint64_t bytes;
+	uint64_t cgroup;  /* id */
+	const char *name; /* of the cgroup, as MeterCgroup.name; lives as long as the meter */
+	char process[16]; /* that submitted it; of buffered writes a kernel thread */
+	int pid;          /* its thread group */
+	uint64_t time_us; /* boot time */
+} MeterWake;
+typedef void (*MeterWoken)(const MeterWake *w, void *userdata);
+
+/* While on, the first IO and the first command passed through to the device are told (those of this
+ * process are not); each once until it is switched on again. The hooks are attached only while any
+ * device is watched: they cost nothing else. -EOPNOTSUPP: eBPF does not count this device. */
+int meter_watch_wake(Meter *m, const Device *d, bool on);
+
+/* Calls the handlers for all that waits; either may be NULL; never blocks. How many, or -errno. */
+int meter_process(Meter *m, MeterOverrun overrun, MeterWoken woken, void *userdata);
 
 /* Sizes and latencies of the IOs by powers of two. */
 #define METER_SIZES     16 /* below 1 KiB, 1 to 2 KiB, ..., from 16 MiB */

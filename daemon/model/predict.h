@@ -45,6 +45,11 @@ void predict_demand(const Profile *p, const Mix *mix, const Setting *s, double d
  * rated power. This is what a budget is spent on. */
 double cap_watts(const Profile *p, const Setting *s);
 
+/* How long a disk must stay in the condition until that has saved the energy of going there and
+ * coming back: T = (E_down + E_up - P_c (t_down + t_up)) / (P_idle - P_c), and never less than the
+ * way itself. INFINITY where it saves nothing or the profile does not know it. */
+double condition_break_even_s(const Profile *p, Condition c);
+
 /* Joules above idle of one mean IO of the mix, and of a byte of it. */
 double mix_io_joules(const Profile *p, const Mix *mix);
 /* What pacing charges for the same: io.cost has one price of a page per direction, and it is the

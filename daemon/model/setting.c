@@ -26,6 +26,7 @@ static const struct {
 	{ MECHANISM_DEPTH, "depth", EXACT },
 	{ MECHANISM_CHUNK, "chunk", EXACT },
 	{ MECHANISM_PACING, "pacing", MEAN },
+	{ MECHANISM_REDIRECT, "redirect", EXACT }, /* no watts hang on it */
 };
 
 const char *condition_name(Condition c)
@@ -100,6 +101,8 @@ unsigned setting_mechanisms(const Setting *s)
 		set |= MECHANISM_CHUNK;
 	if (s->pace_w > 0)
 		set |= MECHANISM_PACING;
+	if (s->redirect != REDIRECT_AS_FOUND)
+		set |= MECHANISM_REDIRECT;
 	return set;
 }
 
@@ -113,6 +116,7 @@ void setting_take(Setting *to, const Setting *from, Mechanism m)
 	case MECHANISM_DEPTH: to->depth = from->depth; break;
 	case MECHANISM_CHUNK: to->chunk_kib = from->chunk_kib; break;
 	case MECHANISM_PACING: to->pace_w = from->pace_w; break;
+	case MECHANISM_REDIRECT: to->redirect = from->redirect; break;
 	case MECHANISM_ALL: *to = *from; break;
 	}
 }
@@ -121,7 +125,7 @@ bool setting_equal(const Setting *a, const Setting *b)
 {
 	return a->power_state == b->power_state && a->limit_w == b->limit_w &&
 	       a->condition == b->condition && a->link == b->link && a->depth == b->depth &&
-	       a->chunk_kib == b->chunk_kib && a->pace_w == b->pace_w;
+	       a->chunk_kib == b->chunk_kib && a->pace_w == b->pace_w && a->redirect == b->redirect;
 }
 
 Exactness setting_exactness(const Setting *s)
@@ -171,6 +175,10 @@ char *setting_text(char *buf, size_t size, const Setting *s)
 	if (s->pace_w > 0)
 		append(buf, size, &at, "paced to %s",
 		       format_watts(watts, sizeof(watts), s->pace_w));
+	if (s->redirect != REDIRECT_AS_FOUND)
+		append(buf, size, &at,
+		       s->redirect == REDIRECT_HOLD ? "writes held above it"
+						    : "what is held above it drains");
 	if (at == 0)
 		append(buf, size, &at, "as found");
 	return buf;

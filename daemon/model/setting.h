@@ -28,7 +28,8 @@ typedef enum Mechanism {
 	MECHANISM_DEPTH = 1 << 4,       /* IOs outstanding at the device */
 	MECHANISM_CHUNK = 1 << 5,       /* largest IO, KiB */
 	MECHANISM_PACING = 1 << 6,      /* io.cost priced in joules */
-	MECHANISM_ALL = (1 << 7) - 1,
+	MECHANISM_REDIRECT = 1 << 7,    /* a cache above the disk holds its writes back */
+	MECHANISM_ALL = (1 << 8) - 1,
 } Mechanism;
 
 /* How well a mechanism keeps to its value. */
@@ -43,6 +44,14 @@ typedef enum LinkPower {
 	LINK_MEDIUM_DIPM, /* med_power_with_dipm: the deepest ever used */
 } LinkPower;
 
+/* What a component above the disk (bcache, dm-writecache, mergerfs, ...) does with its IO. It
+ * changes no watts by itself: it lets the disk stay asleep. */
+typedef enum Redirect {
+	REDIRECT_AS_FOUND,
+	REDIRECT_HOLD,  /* keeps what it can off the disk */
+	REDIRECT_DRAIN, /* writes back what it holds, as fast as it can */
+} Redirect;
+
 /* All knob values of one device. A field "as found" means: the value the device had before
  * storpower touched it. */
 typedef struct Setting {
@@ -50,6 +59,7 @@ typedef struct Setting {
 	double limit_w;      /* NVMe power limit; 0 as found */
 	Condition condition; /* CONDITION_ACTIVE also is as found */
 	LinkPower link;
+	Redirect redirect;
 	unsigned depth;     /* IOs; 0 as found */
 	unsigned chunk_kib; /* 0 as found */
 	double pace_w;      /* watts that IO may add above idle; 0 as found */
@@ -69,6 +79,8 @@ typedef struct Offer {
 	unsigned chunk_max_kib;
 	double pace_min_w;               /* smallest pace_w the kernel can express */
 	double limit_min_w, limit_max_w; /* NVMe power limit range */
+	bool redirects_writes;           /* MECHANISM_REDIRECT keeps writes off the disk */
+	bool redirects_reads;            /* and reads, as far as others can serve them */
 } Offer;
 
 /* Kernel names: "active", "idle_a", ... "standby_z"; "power-state", ...; "exact", "mean",

@@ -67,6 +67,10 @@ static bool is_current(const Setting *s, const Setting *current)
 
 	if (s->pace_w > 0 && other.pace_w > 0)
 		other.pace_w = s->pace_w;
+	/* what no choice is made of: it is added when all are made */
+	other.redirect = s->redirect;
+	if (!condition_is_sleep(other.condition))
+		other.condition = CONDITION_ACTIVE;
 	return setting_equal(s, &other);
 }
 
@@ -76,7 +80,9 @@ static double value_of(const Work *w, size_t i, const Candidate *c, double mb_s,
 	double asked = MIN(mb_s, MAX(d->demand_mb_s, 0.0));
 	double v = w->terms[i].weight * factor * (asked + SPARE_WORTH * mb_s);
 
-	return is_current(&c->setting, &d->current) ? v * (1 + CURRENT_WORTH) : v;
+	if (is_current(&c->setting, &d->current))
+		v *= 1 + CURRENT_WORTH;
+	return condition_is_sleep(c->setting.condition) ? v : v + AWAKE_WORTH;
 }
 
 static int add(const Work *w, size_t i, const Candidate *c, const Span *s, ChoiceList *l)
@@ -125,7 +131,7 @@ static int add_span(const Work *w, size_t i, const Candidate *c, const Span *s, 
 /* Within the device's limit and above its floor; false: nothing is left of it. */
 static bool cut(const Work *w, size_t i, bool keep_floor, Span *s)
 {
-	double limit = w->in->devices[i].limit_w, floor = w->terms[i].floor_mb_s;
+	double limit = limit_of(w, i), floor = w->terms[i].floor_mb_s;
 
 	if (s->lo_w > limit)
 		return false;

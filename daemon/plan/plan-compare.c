@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <math.h>
 
-#include "plan/plan.h"
+#include "plan/plan-work.h"
 
 /* Less than this is rounding, however small the policy's hysteresis. */
 #define LEAST_GAIN 1e-6
@@ -14,6 +14,20 @@ static bool same_demand(const Plan *a, const Plan *b)
 	return true;
 }
 
+/* Does the device begin or end to rest, or what lies above it begin or end to hold or drain? None
+ * of it hangs on watts that could make the plan better, and each comes of a time of its own, which
+ * keeps it from going to and fro. */
+static bool rests_otherwise(const PlannedDevice *held, const PlannedDevice *next)
+{
+	Condition was = held->setting.condition, is = next->setting.condition;
+
+	if (condition_is_sleep(was) == condition_is_sleep(is) &&
+	    held->setting.redirect != next->setting.redirect)
+		return true;
+	return (next->reason == PLAN_RESTING && is > was) ||
+	       (held->reason == PLAN_RESTING && is < was);
+}
+
 bool plan_worth_changing(const Plan *held, const Plan *next, const Policy *policy)
 {
 	double least = 1 + MAX(policy->hysteresis, LEAST_GAIN);
@@ -21,6 +35,9 @@ bool plan_worth_changing(const Plan *held, const Plan *next, const Policy *polic
 
 	if (held->n_devices != next->n_devices || held->budget_w != next->budget_w)
 		return true;
+	for (size_t i = 0; i < next->n_devices; i++)
+		if (rests_otherwise(&held->devices[i], &next->devices[i]))
+			return true;
 	if (held->cap_w > next->budget_w)
 		return next->cap_w <= next->budget_w || next->cap_w * least < held->cap_w;
 	if (same_demand(held, next))

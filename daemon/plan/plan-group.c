@@ -220,8 +220,10 @@ int solve_groups(Work *w, Solution *ret)
 
 	if (!all || !scratch || !done)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		all[i] = i;
+		w->pinned[i] = false;
+	}
 	for (;;) {
 		solution_done(&s);
 		r = solve_devices(w, all, n, w->in->budget_w, &s);

@@ -6,7 +6,7 @@
 static bool at_own_limit(const Work *w, size_t i, const PlannedDevice *d)
 {
 	const Frontier *f = w->frontier[i];
-	double bias = bias_of(&w->in->devices[i]), limit = w->in->devices[i].limit_w, most = 0;
+	double bias = bias_of(&w->in->devices[i]), limit = limit_of(w, i), most = 0;
 
 	if (!(limit < w->free_w[i]))
 		return false;
@@ -24,13 +24,13 @@ PlanReason plan_reason(const Work *w, size_t i, const PlannedDevice *d, bool sho
 	if (w->terms[i].protect)
 		return PLAN_PROTECTED;
 	if (condition_is_sleep(d->setting.condition))
-		return PLAN_ASLEEP;
+		return w->needed[i] && !stays_asleep(w, i) ? PLAN_NEEDED : PLAN_ASLEEP;
 	if (!w->frontier[i])
 		return PLAN_UNLIMITED;
 	if (d->cap_w > in->limit_w || (short_of_watts && !w->pinned[i]))
 		return PLAN_FLOOR;
 	if (at_own_limit(w, i, d))
-		return PLAN_DEVICE_LIMIT;
+		return limit_of(w, i) < in->limit_w ? PLAN_RULE_LIMIT : PLAN_DEVICE_LIMIT;
 	if (w->pinned[i])
 		return PLAN_GROUP_LIMIT;
 	if (!w->binding)
@@ -47,6 +47,9 @@ const char *plan_reason_text(PlanReason r)
 		[PLAN_SHARE] = "its share of the budget, by throughput per watt",
 		[PLAN_LOW_DEMAND] = "asks for little: gets what it asks for",
 		[PLAN_ASLEEP] = "idle: sleeping saves most",
+		[PLAN_RESTING] = "idle: rests, though the budget does not need it",
+		[PLAN_NEEDED] = "asleep: the budget cannot be held otherwise",
+		[PLAN_RULE_LIMIT] = "a rule of the policy limits it",
 		[PLAN_DEVICE_LIMIT] = "a claim limits this device",
 		[PLAN_GROUP_LIMIT] = "a claim limits its group",
 		[PLAN_FLOOR] = "the least it can draw: the budget is too low",

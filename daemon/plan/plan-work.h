@@ -12,6 +12,9 @@
 #define SPARE_WORTH 1e-7
 /* A setting in force is worth so much more, so that equals do not take turns. */
 #define CURRENT_WORTH 1e-7
+/* A disk awake is worth so much more than asleep, in MB/s: more than watts to spare are worth
+ * elsewhere, so that no disk is put to sleep for those alone; less than could be measured. */
+#define AWAKE_WORTH 1e-3
 
 typedef struct Frontier {
 	const Profile *profile;
@@ -37,9 +40,17 @@ void frontier_store_done(FrontierStore *s);
 /* What the policy's rules say of one device. */
 typedef struct Terms {
 	double weight, floor_mb_s;
+	double limit_w; /* while a budget binds; INFINITY: none */
 	unsigned forbidden;
-	bool protect;
+	bool protect, keep_awake, hold;
 } Terms;
+
+/* What its pool decided for a device. */
+typedef enum PoolChoice {
+	POOL_LEAVES_IT, /* it has none, or is the last of it awake: sleeps where that is best */
+	POOL_AWAKE,
+	POOL_ASLEEP,
+} PoolChoice;
 
 /* One choice of the knapsack in the planner's words. */
 typedef struct Part {
@@ -63,7 +74,10 @@ typedef struct Work {
 	const PlanInput *in;
 	FrontierStore frontiers;
 	Terms *terms;
-	double *free_w;            /* as found, or held */
+	double *free_w; /* as found, or held */
+	bool *is_free;  /* no budget or limit reaches it */
+	bool *needed;   /* may sleep as deep as `deepest_needed` */
+	PoolChoice *pool_choice;
 	const Frontier **frontier; /* NULL: fixed */
 	Candidate *fixed;          /* the only candidate, where fixed */
 	bool *keep_floor;
@@ -79,10 +93,70 @@ static inline double bias_of(const PlanDevice *d)
 	return d->bias > 1 ? d->bias : MAX(d->bias, 0.8);
 }
 
+/* What is above this is no rounding. */
+#define SHORTFALL_LEAST_W 1e-9
+
+static inline bool has_group(const PlanInput *in, const PlanDevice *d)
+{
+	return d->group < in->n_groups;
+}
+
+static inline Condition shallower(Condition a, Condition b)
+{
+	return a < b ? a : b;
+}
+
+static inline Condition deeper(Condition a, Condition b)
+{
+	return a > b ? a : b;
+}
+
 static inline bool condition_is_sleep(Condition c)
 {
 	return c > CONDITION_IDLE_B;
 }
+
+/* plan-prepare.c */
+int work_new(const PlanInput *in, Work *ret); /* -ENOMEM */
+void work_done(Work *w);
+/* Fixes the device or gives it its frontier, as its pool's choice and `needed` say; -ENOMEM. */
+int work_set(Work *w, size_t i);
+
+/* plan-sleep.c: who may sleep, and what follows for what lies above a disk */
+/* Asleep, and to be left so whatever the budget. */
+bool stays_asleep(const Work *w, size_t i);
+Condition deepest_of(const Work *w, size_t i);
+/* The deepest condition from `least` to `deepest` that can be set; ACTIVE: none. */
+Condition condition_within(const Work *w, size_t i, Condition least, Condition deepest);
+/* The condition that it sleeps in when it is put to sleep; ACTIVE: it may not be. */
+Condition sleep_condition_of(const Work *w, size_t i);
+/* The condition that one that stays asleep is in: deeper than now only where that is needed. */
+Condition asleep_condition_of(const Work *w, size_t i);
+/* The least of its limits: the claims' and, while a budget binds, the policy's. */
+double limit_of(const Work *w, size_t i);
+Redirect redirect_of(const Work *w, size_t i, Condition c);
+
+/* What sleeps and wakes as one: a pool, or a disk by itself. */
+typedef struct Unit {
+	const size_t *members;
+	size_t n;
+	bool has_floor;
+	double loss; /* of value, per watt that its sleep saves */
+} Unit;
+
+/* plan-units.c */
+typedef struct Units {
+	Unit *units;     /* the pools of the input in their order, then the disks of none */
+	size_t *members; /* of all units */
+	size_t n;
+} Units;
+
+int units_list(const PlanInput *in, Units *ret); /* -ENOMEM */
+void units_done(Units *u);
+/* How many members would have to be put to sleep for all to be; 0: none, or one of them may not. */
+size_t unit_to_put_asleep(const Work *w, const Unit *u);
+/* Those without a throughput floor first, then by the loss per watt. */
+void units_sort(const Work *w, Unit *units, size_t n);
 
 /* plan-choices.c: adds the choices of device i to the list; -ENOMEM. */
 int add_choices(const Work *w, size_t i, bool keep_floor, ChoiceList *list);
@@ -90,6 +164,20 @@ void choice_list_done(ChoiceList *l);
 
 /* plan-group.c: solves some devices for a budget and writes their picks. */
 int solve_devices(Work *w, const size_t *devices, size_t n, double budget_w, Solution *ret);
+/* plan-pools.c: decides which pools sleep and solves. */
+int solve_pools(Work *w, Solution *ret);
+/* plan-needed.c: for a solution that is short of watts, puts to sleep what else may where the
+ * budget cannot be held otherwise. */
+int solve_needed(Work *w, Solution *s);
+/* plan.c: by how much the picks miss the limits of groups and devices. */
+typedef struct LimitShortfall {
+	double worst_w, sum_w;
+} LimitShortfall;
+LimitShortfall limit_shortfall(const Work *w);
+/* The budget and all limits together; the picks are the solution's. */
+double shortfall_of(const Work *w, const Solution *s);
+/* plan-rest.c: lets devices with nothing to do rest; -ENOMEM. */
+int rest_devices(const Work *w, PlannedDevice *devices);
 /* The whole node, then group by group whoever is over its limit. */
 int solve_groups(Work *w, Solution *ret);
 

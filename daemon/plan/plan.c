@@ -2,84 +2,10 @@
 #include "plan/plan.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <math.h>
 #include <string.h>
 
 #include "plan/plan-work.h"
-
-/* Below this a sum of watts is only rounded. */
-#define SHORTFALL_LEAST_W 1e-9
-
-static void work_done(Work *w)
-{
-	frontier_store_done(&w->frontiers);
-	free(w->terms);
-	free(w->free_w);
-	free(w->frontier);
-	free(w->fixed);
-	free(w->keep_floor);
-	free(w->pinned);
-	free(w->picks);
-}
-
-static int work_new(const PlanInput *in, Work *ret)
-{
-	size_t n = in->n_devices + 1;
-	Work w = {
-		.in = in,
-		.terms = calloc(n, sizeof(*w.terms)),
-		.free_w = calloc(n, sizeof(*w.free_w)),
-		.frontier = calloc(n, sizeof(*w.frontier)),
-		.fixed = calloc(n, sizeof(*w.fixed)),
-		.keep_floor = calloc(n, sizeof(*w.keep_floor)),
-		.pinned = calloc(n, sizeof(*w.pinned)),
-		.picks = calloc(n, sizeof(*w.picks)),
-	};
-
-	if (!w.terms || !w.free_w || !w.frontier || !w.fixed || !w.keep_floor || !w.pinned ||
-	    !w.picks) {
-		work_done(&w);
-		return -ENOMEM;
-	}
-	*ret = w;
-	return 0;
-}
-
-static bool has_group(const PlanInput *in, const PlanDevice *d)
-{
-	return d->group < in->n_groups;
-}
-
-static bool rule_matches(const PlanInput *in, const PolicyRule *r, const PlanDevice *d)
-{
-	const char *group = has_group(in, d) ? in->groups[d->group].name : NULL;
-
-	return (d->name && fnmatch(r->match, d->name, 0) == 0) ||
-	       (d->model && fnmatch(r->match, d->model, 0) == 0) ||
-	       (group && fnmatch(r->match, group, 0) == 0);
-}
-
-/* Of several rules forbid and protect add up, the last other weight and floor win. */
-static Terms terms_of(const PlanInput *in, const PlanDevice *d)
-{
-	const Policy *p = in->policy;
-	Terms t = { .weight = 1, .forbidden = in->forbidden | p->forbidden };
-
-	for (size_t i = 0; i < p->n_rules; i++) {
-		const PolicyRule *r = &p->rules[i];
-
-		if (!rule_matches(in, r, d))
-			continue;
-		t.forbidden |= r->forbidden;
-		t.protect |= r->protect;
-		if (r->weight != 1)
-			t.weight = r->weight;
-		if (r->floor_mb_s > 0)
-			t.floor_mb_s = r->floor_mb_s;
-	}
-	return t;
-}
 
 static void predict_at(const PlanDevice *d, const Setting *s, Prediction *ret)
 {
@@ -87,79 +13,6 @@ static void predict_at(const PlanDevice *d, const Setting *s, Prediction *ret)
 		predict_demand(d->profile, &d->mix, s, d->demand_mb_s, ret);
 	else
 		predict(d->profile, &d->mix, s, ret);
-}
-
-/* A device with one setting only. */
-static void fix(Work *w, size_t i, const Setting *s, double cap_w)
-{
-	const PlanDevice *d = &w->in->devices[i];
-	Prediction p;
-
-	predict(d->profile, &d->mix, s, &p);
-	w->fixed[i] = (Candidate){
-		.setting = *s,
-		.cap_w = cap_w,
-		.cap_hi_w = cap_w,
-		.expect_w = p.watts,
-		.mb_s = p.mb_s,
-		.mb_s_hi = p.mb_s,
-		.p99_us = p.p99_us,
-		.error = p.error,
-	};
-}
-
-/* Are the device's own limit and its group's out of reach? */
-static bool is_free(const Work *w, size_t i, const double *group_w)
-{
-	const PlanDevice *d = &w->in->devices[i];
-
-	return !w->binding && !(d->limit_w < w->free_w[i]) &&
-	       !(has_group(w->in, d) && w->in->groups[d->group].limit_w < group_w[d->group]);
-}
-
-static int prepare_device(Work *w, size_t i, bool is_free)
-{
-	const PlanDevice *d = &w->in->devices[i];
-	const Policy *policy = w->in->policy;
-	Condition deepest = policy->deepest;
-
-	if (d->held) {
-		fix(w, i, &d->held_setting, w->free_w[i]);
-	} else if (w->terms[i].protect || is_free) {
-		fix(w, i, &SETTING_AS_FOUND, w->free_w[i]);
-	} else if (d->must_sleep && condition_is_sleep(d->current.condition)) {
-		fix(w, i, &d->current, cap_watts(d->profile, &d->current) * bias_of(d));
-	} else {
-		if (!d->may_sleep && condition_is_sleep(deepest))
-			deepest = CONDITION_IDLE_B;
-		w->frontier[i] = frontier_get(&w->frontiers, d, w->terms[i].forbidden, deepest);
-		return w->frontier[i] ? 0 : -ENOMEM;
-	}
-	return 0;
-}
-
-static int prepare(Work *w)
-{
-	const PlanInput *in = w->in;
-	_cleanup_free_ double *group_w = calloc(in->n_groups + 1, sizeof(*group_w));
-	double total_w = 0;
-	int r = 0;
-
-	if (!group_w)
-		return -ENOMEM;
-	for (size_t i = 0; i < in->n_devices; i++) {
-		const PlanDevice *d = &in->devices[i];
-
-		w->terms[i] = terms_of(in, d);
-		w->free_w[i] = d->held ? MAX(d->held_w, 0.0) : d->profile->rated_w * bias_of(d);
-		total_w += w->free_w[i];
-		if (has_group(in, d))
-			group_w[d->group] += w->free_w[i];
-	}
-	w->binding = total_w > in->budget_w;
-	for (size_t i = 0; r == 0 && i < in->n_devices; i++)
-		r = prepare_device(w, i, is_free(w, i, group_w));
-	return r;
 }
 
 /* What the pick does to the device, at its demand. */
@@ -182,6 +35,8 @@ static void describe(const Work *w, size_t i, PlannedDevice *ret)
 	ret->mb_s = MIN(ret->mb_s, demand);
 	predict_at(d, &at.setting, &p);
 	ret->setting = at.setting;
+	if (!d->held && !w->terms[i].protect)
+		ret->setting.redirect = redirect_of(w, i, at.setting.condition);
 	ret->cap_w = pick->watts;
 	ret->expect_w = MIN(p.watts * bias, ret->cap_w);
 	ret->p99_us = p.p99_us;
@@ -198,27 +53,63 @@ static void describe(const Work *w, size_t i, PlannedDevice *ret)
 	ret->current_mb_s = MIN(MIN(p.mb_s, demand), ret->full_mb_s);
 }
 
-/* By how much the worst group or device is above its own limit. */
-static double limit_shortfall(const Work *w)
+static double above(double w, double limit_w)
 {
-	double worst = 0;
+	return w > limit_w + SHORTFALL_LEAST_W ? w - limit_w : 0;
+}
+
+static double group_watts(const Work *w, size_t group)
+{
+	double group_w = 0;
 
 	for (size_t i = 0; i < w->in->n_devices; i++)
-		worst = MAX(worst, w->picks[i].watts - w->in->devices[i].limit_w);
-	for (size_t g = 0; g < w->in->n_groups; g++) {
-		double group_w = 0;
+		group_w += w->in->devices[i].group == group ? w->picks[i].watts : 0;
+	return group_w;
+}
 
-		for (size_t i = 0; i < w->in->n_devices; i++)
-			group_w += w->in->devices[i].group == g ? w->picks[i].watts : 0;
-		worst = MAX(worst, group_w - w->in->groups[g].limit_w);
+LimitShortfall limit_shortfall(const Work *w)
+{
+	LimitShortfall s = { 0 };
+
+	for (size_t k = 0; k < w->in->n_devices + w->in->n_groups; k++) {
+		size_t g = k - w->in->n_devices;
+		double over = k < w->in->n_devices
+				      ? above(w->picks[k].watts, w->in->devices[k].limit_w)
+				      : above(group_watts(w, g), w->in->groups[g].limit_w);
+
+		s.worst_w = MAX(s.worst_w, over);
+		s.sum_w += over;
 	}
-	return worst > SHORTFALL_LEAST_W ? worst : 0;
+	return s;
+}
+
+double shortfall_of(const Work *w, const Solution *s)
+{
+	return s->shortfall_w + limit_shortfall(w).sum_w;
+}
+
+static void sum_up(const Work *w, const Solution *s, Plan *p)
+{
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const PlannedDevice *d = &p->devices[i];
+
+		p->cap_w += d->cap_w;
+		p->expect_w += d->expect_w;
+		p->mb_s += d->mb_s;
+		p->full_mb_s += d->full_mb_s;
+	}
+	p->value = s->total_value;
+	p->bound_value = s->bound_value;
+	p->optimal = s->optimal;
+	p->shortfall_w = MAX(0.0, p->cap_w - p->budget_w);
+	p->limit_shortfall_w = limit_shortfall(w).worst_w;
 }
 
 static int plan_new(const Work *w, const Solution *s, Plan **ret)
 {
 	size_t n = w->in->n_devices;
 	_cleanup_(plan_freep) Plan *p = calloc(1, sizeof(*p));
+	int r;
 
 	if (!p)
 		return -ENOMEM;
@@ -227,21 +118,14 @@ static int plan_new(const Work *w, const Solution *s, Plan **ret)
 		return -ENOMEM;
 	p->n_devices = n;
 	p->budget_w = w->in->budget_w;
-	p->cap_w = s->total_w;
-	p->value = s->total_value;
-	p->bound_value = s->bound_value;
-	p->optimal = s->optimal;
-	p->shortfall_w = s->shortfall_w;
-	p->limit_shortfall_w = limit_shortfall(w);
 	for (size_t i = 0; i < n; i++) {
-		PlannedDevice *d = &p->devices[i];
-
-		describe(w, i, d);
-		d->reason = plan_reason(w, i, d, s->shortfall_w > 0);
-		p->expect_w += d->expect_w;
-		p->mb_s += d->mb_s;
-		p->full_mb_s += d->full_mb_s;
+		describe(w, i, &p->devices[i]);
+		p->devices[i].reason = plan_reason(w, i, &p->devices[i], s->shortfall_w > 0);
 	}
+	r = rest_devices(w, p->devices);
+	if (r < 0)
+		return r;
+	sum_up(w, s, p);
 	*ret = TAKE_PTR(p);
 	return 0;
 }
@@ -256,9 +140,9 @@ int plan_make(const PlanInput *input, Plan **ret)
 		return -EINVAL;
 	r = work_new(input, &w);
 	if (r == 0)
-		r = prepare(&w);
+		r = solve_pools(&w, &s);
 	if (r == 0)
-		r = solve_groups(&w, &s);
+		r = solve_needed(&w, &s);
 	return r < 0 ? r : plan_new(&w, &s, ret);
 }
 

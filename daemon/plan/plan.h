@@ -7,6 +7,7 @@
 #include "plan/policy.h"
 
 #define PLAN_NO_GROUP ((size_t)-1)
+#define PLAN_NO_POOL  ((size_t)-1)
 
 typedef struct PlanDevice {
 	const char *name, *model; /* for policy rules */
@@ -19,10 +20,18 @@ typedef struct PlanDevice {
 	bool held;          /* cannot be changed now (failed knob, in transition): counts held_w */
 	double held_w;
 	Setting held_setting;
-	bool may_sleep;  /* idle long enough, and not kept awake: sleeping conditions allowed */
-	bool must_sleep; /* asleep and not due to wake: keeps its condition */
-	Setting current; /* preferred among equals, so that plans do not flap */
-	double bias;     /* measured over modelled watts; 1 when unknown. >1 raises its caps */
+	size_t pool; /* sleeps and wakes with the others of it; PLAN_NO_POOL: alone */
+	/* The deepest condition it may be put to where that pays: idle for longer than it takes to
+	 * break even, cycles left on its account, nothing keeps it awake. CONDITION_IDLE_B: none
+	 * that sleeps. */
+	Condition deepest;
+	Condition deepest_needed; /* the same where the budget cannot be held otherwise */
+	Condition rest;           /* to be taken even where no watts are needed; ACTIVE: none */
+	bool must_sleep;   /* asleep and not due to wake: keeps its condition, budget or not */
+	bool holds_writes; /* a cache above keeps writes off it while it sleeps */
+	Redirect awake_redirect; /* what that cache does while it is awake: as found, or draining */
+	Setting current;         /* preferred among equals, so that plans do not flap */
+	double bias; /* measured over modelled watts; 1 when unknown. >1 raises its caps */
 } PlanDevice;
 
 typedef struct PlanGroup {
@@ -35,6 +44,7 @@ typedef struct PlanInput {
 	size_t n_devices;
 	const PlanGroup *groups;
 	size_t n_groups;
+	size_t n_pools;
 	const Policy *policy;
 	unsigned forbidden; /* besides the policy's */
 	double budget_w;    /* INFINITY: none; everything is left as found */
@@ -46,6 +56,9 @@ typedef enum PlanReason {
 	PLAN_SHARE,        /* its share of the budget, by throughput per watt */
 	PLAN_LOW_DEMAND,   /* asks for little: gets what it asks for */
 	PLAN_ASLEEP,       /* idle: sleeping saves most */
+	PLAN_RESTING,      /* idle: rests, though the budget does not need it */
+	PLAN_NEEDED,       /* asleep because the budget cannot be held otherwise */
+	PLAN_RULE_LIMIT,   /* a rule of the policy limits it */
 	PLAN_DEVICE_LIMIT, /* a claim on this device */
 	PLAN_GROUP_LIMIT,  /* a claim on its group */
 	PLAN_FLOOR,        /* the least it can draw: the budget is too low */
@@ -76,7 +89,9 @@ typedef struct Plan {
 	bool optimal;
 } Plan;
 
-/* -ENOMEM, or -EINVAL for a budget that is NaN or negative. */
+/* -ENOMEM, or -EINVAL for a budget that is NaN or negative. More watts are worth no less, but for
+ * the gaps up to bound_value and for `deepest_needed`: where a budget can just be held without the
+ * disks that sleep for need alone, one a little lower may be worth more. */
 int plan_make(const PlanInput *input, Plan **ret);
 Plan *plan_free(Plan *p);
 DEFINE_CLEANUP(Plan *, plan_free);

@@ -128,6 +128,27 @@ static int take_weight(const char *value, void *field)
 	return take_number(value, 1e6, field);
 }
 
+static int take_limit(const char *value, void *field)
+{
+	RuleLimit *limit = field;
+	LimitUnit unit;
+	double v;
+	int r = parse_limit(value, &v, &unit);
+
+	if (r < 0 || v == 0)
+		return r < 0 ? r : -ERANGE;
+	*limit = unit == LIMIT_WATTS ? (RuleLimit){ .watts = v } : (RuleLimit){ .share = v / 100 };
+	return 0;
+}
+
+static int take_redirect(const char *value, void *field)
+{
+	if (!streq(value, "hold") && !streq(value, "as-found"))
+		return -EINVAL;
+	*(Redirect *)field = streq(value, "hold") ? REDIRECT_HOLD : REDIRECT_AS_FOUND;
+	return 0;
+}
+
 static int take_latency_weight(const char *value, void *field)
 {
 	return take_number(value, 10, field);
@@ -144,7 +165,8 @@ static int take_headroom(const char *value, void *field)
 	return 0;
 }
 
-#define MECHANISM_LIST "a list of power-state, power-limit, condition, link, depth, chunk, pacing"
+#define MECHANISM_LIST                                                                             \
+	"a list of power-state, power-limit, condition, link, depth, chunk, pacing, redirect"
 #define CONDITION_LIST "active, idle_a, idle_b, idle_c, standby_y or standby_z"
 #define DURATION_WORDS "a duration such as 90s, 15min or 2h"
 
@@ -152,6 +174,8 @@ static const Key policy_keys[] = {
 	{ "description", take_text, offsetof(Policy, description), "a line of text" },
 	{ "forbid", take_mechanisms, offsetof(Policy, forbidden), MECHANISM_LIST },
 	{ "deepest", take_condition, offsetof(Policy, deepest), CONDITION_LIST },
+	{ "rest", take_condition, offsetof(Policy, rest), CONDITION_LIST },
+	{ "rest_idle", take_duration, offsetof(Policy, rest_idle_us), DURATION_WORDS },
 	{ "sleep_idle", take_duration, offsetof(Policy, sleep_idle_us), DURATION_WORDS },
 	{ "sleep_min", take_duration, offsetof(Policy, sleep_min_us), DURATION_WORDS },
 	{ "dwell", take_duration, offsetof(Policy, dwell_us), DURATION_WORDS },
@@ -168,6 +192,9 @@ static const Key rule_keys[] = {
 	  "a throughput such as 120MB/s or 1.2GB/s" },
 	{ "forbid", take_mechanisms, offsetof(PolicyRule, forbidden), MECHANISM_LIST },
 	{ "protect", take_bool, offsetof(PolicyRule, protect), "yes or no" },
+	{ "keep_awake", take_bool, offsetof(PolicyRule, keep_awake), "yes or no" },
+	{ "limit", take_limit, offsetof(PolicyRule, limit), "watts or a share such as 4W or 30%" },
+	{ "redirect", take_redirect, offsetof(PolicyRule, redirect), "hold or as-found" },
 };
 
 static int set_key(Reader *r, const IniLine *l, const Key *keys, size_t n, void *base)
@@ -235,6 +262,9 @@ static char *name_of(const char *path)
 	return strndup(name, n > suffix && streq(name + n - suffix, ".policy") ? n - suffix : n);
 }
 
+/* The key `rest` was not there: its default depends on `deepest`. */
+#define REST_UNSET _CONDITION_MAX
+
 /* What `balanced` says as well; facts of disk wear: 15 min idle, 30 min asleep. */
 static Policy *policy_new(const char *path)
 {
@@ -243,6 +273,8 @@ static Policy *policy_new(const char *path)
 	if (!p)
 		return NULL;
 	p->deepest = CONDITION_STANDBY_Z;
+	p->rest = REST_UNSET;
+	p->rest_idle_us = 60 * 1000000ULL;
 	p->sleep_idle_us = 15 * 60 * 1000000ULL;
 	p->sleep_min_us = 30 * 60 * 1000000ULL;
 	p->dwell_us = 10 * 1000000ULL;
@@ -251,6 +283,19 @@ static Policy *policy_new(const char *path)
 	p->name = name_of(path);
 	p->description = strdup("");
 	return p->name && p->description ? p : policy_free(p);
+}
+
+/* What rests may not be deeper than what sleeps. */
+static void settle_rest(const char *path, Policy *p)
+{
+	if (p->rest == REST_UNSET)
+		p->rest = p->deepest < CONDITION_IDLE_B ? p->deepest : CONDITION_IDLE_B;
+	if (p->rest <= p->deepest)
+		return;
+	log_warning("%s: rest = %s is deeper than deepest = %s: disks rest in %s", path,
+		    condition_name(p->rest), condition_name(p->deepest),
+		    condition_name(p->deepest));
+	p->rest = p->deepest;
 }
 
 int policy_read(const char *path, Policy **ret)
@@ -269,6 +314,7 @@ int policy_read(const char *path, Policy **ret)
 			    reader.bad == 1 ? "" : "s");
 		return -EINVAL;
 	}
+	settle_rest(path, p);
 	*ret = TAKE_PTR(p);
 	return 0;
 }

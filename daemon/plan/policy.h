@@ -6,13 +6,21 @@
 #include "base/cleanup.h"
 #include "model/setting.h"
 
+/* A cap on one device, while a budget binds: watts, or a share of its rated power. Both 0: none. */
+typedef struct RuleLimit {
+	double watts, share;
+} RuleLimit;
+
 /* Overrides for the devices a glob names (by name, model or group). */
 typedef struct PolicyRule {
 	char *match;
 	double weight;     /* of a MB/s; default 1 */
 	double floor_mb_s; /* kept if the budget allows at all */
 	unsigned forbidden;
-	bool protect; /* never touched */
+	bool protect;    /* never touched */
+	bool keep_awake; /* no condition that stops serving IO */
+	RuleLimit limit;
+	Redirect redirect; /* HOLD: the component above keeps IO off it while a budget binds */
 } PolicyRule;
 
 typedef struct Policy {
@@ -20,6 +28,9 @@ typedef struct Policy {
 	char *description;
 	unsigned forbidden;     /* mechanisms never used */
 	Condition deepest;      /* deepest condition used */
+	Condition rest;         /* of a disk with nothing to do, whether the budget needs it or not;
+				 * at most `deepest` */
+	uint64_t rest_idle_us;  /* idle for so long before a resting condition that serves IO */
 	uint64_t sleep_idle_us; /* idle for so long before a sleeping condition */
 	uint64_t sleep_min_us;  /* stay asleep, and awake, at least so long */
 	uint64_t dwell_us;      /* no device is given more sooner than this after a change */

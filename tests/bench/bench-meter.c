@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* What the eBPF meter costs: nanoseconds per IO by the kernel's own count, without a cap and with
- * one to watch, beside those of biolatency (libbpf-tools) on the same load where that is installed;
- * and fio's IOPS on a loop device with the meter beside those without: bench-meter [--json=FILE].
- * Exit status 77 where that cannot be measured. */
+ * one to watch, and while wake-ups are watched for, beside those of biolatency (libbpf-tools) on
+ * the same load where that is installed; and fio's IOPS on a loop device with the meter beside
+ * those without: bench-meter [--json=FILE]. Exit status 77 where that cannot be measured. */
 
 #include <errno.h>
 #include <math.h>
@@ -26,6 +26,7 @@ typedef struct Cost {
 	double off_iops, on_iops; /* means */
 	/* while the kernel takes the time of each run, which slows it */
 	double ns_per_io, capped_ns_per_io;
+	double waking_ns_per_io; /* more, while any disk's wake-up is watched for */
 	double biolatency_ns; /* of insertion, issue and completion together; NAN: not installed */
 	uint64_t runs, misses;
 } Cost;
@@ -34,7 +35,7 @@ typedef struct Cost {
 typedef struct Run {
 	double iops, ios;
 	BpfFigures meter;
-	double biolatency_ns; /* in all */
+	double waking_ns, biolatency_ns; /* in all */
 } Run;
 
 /* fio's terse format 3: field 8 is the read IOPS. */
@@ -54,18 +55,27 @@ static int fio_iops(const LoopDev *l, double *ret)
 	return pclose(p) == 0 && n == 1 && *ret > 0 ? 0 : -EIO;
 }
 
-static double biolatency_ns(void)
+static double run_ns(const char *const *names)
 {
-	/* the kernel cuts them: block_rq_issue_btf where it is that */
-	static const char *const names[] = { "block_rq_insert", "block_rq_issue", "block_rq_issue_",
-					     "block_rq_complete" };
 	BpfFigures figures;
 	double ns = 0;
 
-	for (size_t i = 0; i < ELEMENTSOF(names); i++)
-		if (bpf_figures(names[i], &figures) == 0)
+	for (; *names; names++)
+		if (bpf_figures(*names, &figures) == 0)
 			ns += (double)figures.run_ns;
 	return ns;
+}
+
+static double waking_ns(void)
+{
+	return run_ns((const char *const[]){ "storpower_wake", "storpower_issue", NULL });
+}
+
+static double biolatency_ns(void)
+{
+	/* the kernel cuts them: block_rq_issue_btf where it is that */
+	return run_ns((const char *const[]){ "block_rq_insert", "block_rq_issue", "block_rq_issue_",
+					     "block_rq_complete", NULL });
 }
 
 /* -1: not installed, or it does not run here. */
@@ -95,7 +105,7 @@ static void stop(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-static int metered_run(const LoopDev *l, double cap_w, Run *ret)
+static int metered_run(const LoopDev *l, double cap_w, bool watch_wake, Run *ret)
 {
 	static const Energy energy = { 200e-6, 4e-6 };
 	Profile p = { .energy = { { energy, energy }, { energy, energy } } };
@@ -118,6 +128,8 @@ static int metered_run(const LoopDev *l, double cap_w, Run *ret)
 	r = meter_add(m, &d);
 	if (r == 0)
 		r = meter_set_cap(m, &d, cap_w);
+	if (r == 0 && watch_wake)
+		r = meter_watch_wake(m, &d, true);
 	if (r == 0)
 		r = fio_iops(l, &ret->iops);
 	if (r == 0)
@@ -125,13 +137,14 @@ static int metered_run(const LoopDev *l, double cap_w, Run *ret)
 	if (r < 0)
 		return r;
 	ret->ios = (double)(c.ios[READ_IO] + c.ios[WRITE_IO]);
+	ret->waking_ns = waking_ns();
 	ret->biolatency_ns = biolatency_ns() - before;
 	return bpf_figures("storpower_meter", &ret->meter);
 }
 
 static int mean_ns(const LoopDev *l, double cap_w, Run *run, double *ret)
 {
-	int r = metered_run(l, cap_w, run);
+	int r = metered_run(l, cap_w, false, run);
 
 	if (r < 0 || !run->meter.runs)
 		return r < 0 ? r : -ENODATA;
@@ -159,6 +172,10 @@ static int time_each_run(const LoopDev *l, Cost *c)
 	r = mean_ns(l, 1e6, &run, &c->capped_ns_per_io);
 	if (r < 0)
 		return r;
+	r = metered_run(l, INFINITY, true, &run);
+	if (r < 0)
+		return r;
+	c->waking_ns_per_io = run.waking_ns / run.ios;
 	c->biolatency_ns = NAN;
 	pid = start_biolatency(l);
 	if (pid > 0)
@@ -180,7 +197,7 @@ static int bench(const LoopDev *l, Cost *c)
 		if (r < 0)
 			return r;
 		c->off_iops += iops / ROUNDS;
-		r = metered_run(l, INFINITY, &run);
+		r = metered_run(l, INFINITY, false, &run);
 		if (r < 0)
 			return r;
 		c->on_iops += run.iops / ROUNDS;
@@ -190,10 +207,11 @@ static int bench(const LoopDev *l, Cost *c)
 
 static void report(const Cost *c, FILE *json)
 {
-	printf("eBPF meter: %.0f ns per IO, %.0f with a cap to watch (%llu runs, %llu skipped); "
+	printf("eBPF meter: %.0f ns per IO, %.0f with a cap to watch (%llu runs, %llu skipped), "
+	       "%.0f more while wake-ups are watched for; "
 	       "fio 4 KiB random read at depth 16: %.0f IOPS without, %.0f with it (%.1f %%)\n",
 	       c->ns_per_io, c->capped_ns_per_io, (unsigned long long)c->runs,
-	       (unsigned long long)c->misses, c->off_iops, c->on_iops,
+	       (unsigned long long)c->misses, c->waking_ns_per_io, c->off_iops, c->on_iops,
 	       100 * c->on_iops / c->off_iops);
 	if (isnan(c->biolatency_ns))
 		printf("biolatency (libbpf-tools) is not installed or does not run here: nothing "
@@ -202,11 +220,11 @@ static void report(const Cost *c, FILE *json)
 		printf("biolatency on the same load: %.0f ns per IO\n", c->biolatency_ns);
 	fprintf(json,
 		"{\"bench\":\"meter\",\"ns_per_io\":%.0f,\"capped_ns_per_io\":%.0f,"
-		"\"biolatency_ns_per_io\":%.0f,\"runs\":%llu,\"skipped\":%llu,"
+		"\"waking_ns_per_io\":%.0f,\"biolatency_ns_per_io\":%.0f,\"runs\":%llu,\"skipped\":%llu,"
 		"\"iops_off\":%.0f,\"iops_on\":%.0f,\"kept\":%.4f}\n",
-		c->ns_per_io, c->capped_ns_per_io, isnan(c->biolatency_ns) ? 0 : c->biolatency_ns,
-		(unsigned long long)c->runs, (unsigned long long)c->misses, c->off_iops, c->on_iops,
-		c->on_iops / c->off_iops);
+		c->ns_per_io, c->capped_ns_per_io, c->waking_ns_per_io,
+		isnan(c->biolatency_ns) ? 0 : c->biolatency_ns, (unsigned long long)c->runs,
+		(unsigned long long)c->misses, c->off_iops, c->on_iops, c->on_iops / c->off_iops);
 }
 
 int main(int argc, char **argv)

@@ -130,6 +130,7 @@ static void make_device(const ProfileStore *store, size_t i, bool own_mix, PlanD
 		.demand_mb_s = i % 4 ? INFINITY : 100,
 		.limit_w = INFINITY,
 		.group = PLAN_NO_GROUP,
+		.pool = PLAN_NO_POOL,
 		.current = SETTING_AS_FOUND,
 		.bias = 1,
 		.offer = { .mechanisms = MECHANISM_DEPTH | MECHANISM_CHUNK | MECHANISM_PACING |

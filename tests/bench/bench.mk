@@ -3,6 +3,7 @@
 
 BENCH_SEES_planner := plan model base
 BENCH_SEES_node := $(SEES_manager)
+BENCH_SEES_sleep := $(SEES_manager)
 BENCH_SEES_meter := meter device model base
 BENCH_SEES_latency := base
 

@@ -50,6 +50,9 @@ ok "Plan refuses the options of SetBudget" refused InvalidOption Plan 50 % "{'st
 ok "an unknown cookie is refused" refused UnknownClaim Release 424242
 ok "the cookie 0 is refused" refused UnknownClaim Release 0
 ok "Explain refuses an unknown device" refused UnknownDevice Explain nosuch
+ok "Wake refuses one too" refused UnknownDevice Wake nosuch
+ok "and so does WakeTest" refused UnknownDevice WakeTest nosuch
+ok "which is of one device, not of all" refused UnknownDevice WakeTest '""'
 ok "the error says what would be right" grep -q "would be right" <(call SetBudget nan % "$none")
 ok "the error names the devices there are" \
 	grep -q "$(ctl list --json=short | jq -r '.[0].Name')" <(call Explain nosuch)
@@ -66,10 +69,12 @@ if [[ $(id -u) == 0 ]] && id nobody >/dev/null 2>&1; then
 			gdbus call --session --dest org.storpower1 --object-path /org/storpower1 \
 			--method "org.storpower1.Manager.$1" "${@:2}" 2>&1
 	}
-	for method in "SetBudget 50 % {}" "Release 1" "SetPolicy balanced" Reload Verify; do
+	for method in "SetBudget 50 % {}" "Release 1" "SetPolicy balanced" Reload Verify "Wake nvme0" \
+		"WakeTest nvme0"; do
 		ok "${method%% *} is for root alone" grep -q "Error.NotAuthorized" <(as_nobody $method)
 	done
 	ok "anyone may look" grep -q "objectpath" <(as_nobody ListDevices)
+	ok "and see who woke disks" grep -q "aa{sv}\|\[" <(as_nobody ListWakeups)
 else
 	echo "# not run by root: who may do what is not tested here"
 fi

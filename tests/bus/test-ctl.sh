@@ -5,7 +5,8 @@
 
 status "--help" 0 ctl --help
 ok "documents the exit status" grep -q "^Exit status:" "$tmp/out"
-for verb in status set clear list show top plan explain verify monitor hold policy version; do
+for verb in status set clear list show top plan explain verify monitor hold wake wake-test \
+	policy version; do
 	ok "--help knows $verb" grep -q "^  $verb " "$tmp/out"
 done
 status "--version needs no daemon" 0 ctl --version
@@ -19,14 +20,15 @@ device=$(ctl list --json=short | jq -r '.[0].Name')
 for wrong in "set" "set 80" "set -- -1W" "set 101%" "set nan%" "set 1e99W" "set 80% --for=soon" \
 	"set 80% --for=0s" "set 80% --device=a --group=b" "plan" "plan 80" "frob" "show" \
 	"list --for=2h" "status --frob" "status extra" "hold 80%" "clear x" "clear 1 --all" \
-	"status --json=xml" "top --lines=0" "top --lines=x" "top sda" "list --once"; do
+	"status --json=xml" "top --lines=0" "top --lines=x" "top sda" "list --once" \
+	"list --claims --wakeups" "list --wake" "set 80% --wake" "wake" "wake sda --all" "wake-test"; do
 	status "wrong usage is 2: $wrong" 2 ctl $wrong
 	ok "and says so" test -s "$tmp/err"
 done
 ok "a bare number is told what would be right" grep -q "80%, or a power such as 350W" <(ctl set 80 2>&1)
 for refusal in "set 80% --class=urgent" "set 80% --device=nosuch" "set 80% --group=nosuch" \
 	"plan 80% --policy=nosuch" "plan 80% --only=magic" "show nosuch" "explain nosuch" \
-	"clear 424242" "policy nosuch"; do
+	"clear 424242" "policy nosuch" "wake nosuch" "wake-test nosuch"; do
 	status "refusal is 4: $refusal" 4 ctl $refusal
 	ok "and says why" test -s "$tmp/err"
 done
@@ -81,7 +83,7 @@ status "version" 0 ctl version
 ok "tells both" grep -q "^storpowerd " "$tmp/out"
 ok "Reload succeeds" grep -q "()" <(call Reload)
 
-for verb in status list "list --claims" "show $device" "plan 70%" explain verify policy version; do
+for verb in status list "list --claims" "list --wakeups" "show $device" "plan 70%" explain verify policy version; do
 	ok "$verb --json is JSON" jq -e . <(ctl $verb --json)
 	is "$verb --json=short is one line" "$(ctl $verb --json=short | wc -l)" 1
 done

@@ -18,6 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_check(symlink(fuzz_path(fd).text, path) == 0);
 	fuzz_check(config_read(directories, &c, &warnings) == 0);
 	fuzz_check(c->bus && c->state_directory && c->runtime_directory && c->guard_w >= 0);
+	fuzz_check(c->spinups_at_once >= 1 && c->spinup_w > 0);
+	fuzz_check(c->cycles_a_day >= 0 && c->service_years > 0);
 	for (size_t i = 0; i < c->n_devices; i++)
 		fuzz_check(*c->devices[i].name && !strchr(c->devices[i].name, '/'));
 	unlink(path);

@@ -4,15 +4,17 @@
 FUZZ_SECONDS ?= 10
 FUZZ_SEES_limit := base
 FUZZ_SEES_claims := budget base
+FUZZ_SEES_wear := budget base
 FUZZ_SEES_journal := knob device model base
 FUZZ_SEES_config := meter base
 FUZZ_SEES_profile := model base
 FUZZ_SEES_policy := plan model base
 FUZZ_SEES_node := device model base
-FUZZ_EXTRA_config := daemon/config.o daemon/config-sensor.o
+FUZZ_EXTRA_config := $(patsubst %.c,%.o,$(wildcard daemon/config*.c))
 
 FUZZ_SEEDS_limit := $(wildcard tests/fuzz/seeds/limit/*)
 FUZZ_SEEDS_claims := $(wildcard tests/fuzz/seeds/claims/*)
+FUZZ_SEEDS_wear := $(wildcard tests/fuzz/seeds/wear/*)
 FUZZ_SEEDS_journal := $(wildcard tests/fuzz/seeds/journal/*)
 FUZZ_SEEDS_config := packaging/storpower.conf $(wildcard tests/fuzz/seeds/config/*)
 FUZZ_SEEDS_profile := $(wildcard policies/profiles/*.profile)
@@ -24,7 +26,7 @@ FUZZ_NAMES := $(patsubst tests/fuzz/fuzz-%.c,%,$(wildcard tests/fuzz/fuzz-*.c))
 FUZZ_SANITIZE := -fno-sanitize-recover=all -fsanitize=address,undefined
 
 # The rooms again, by this same Makefile, instrumented: what is out of date is for it to find out.
-FUZZ_PARTS := $(addprefix $(FUZZ)/,daemon/config.o daemon/config-sensor.o $(patsubst %,lib%.a,base model plan budget device knob meter))
+FUZZ_PARTS := $(addprefix $(FUZZ)/,$(FUZZ_EXTRA_config) $(patsubst %,lib%.a,base model plan budget device knob meter))
 
 $(FUZZ)/fuzz-%: tests/fuzz/fuzz-%.c tests/fuzz/fuzz.h fuzz-rooms
 	$(call say,LD)

@@ -33,6 +33,8 @@ void fixture_open_in(Fixture *f, const char *node_path, const char *dir)
 	f->journal = path_in(dir, "journal");
 	f->claims = path_in(dir, "claims");
 	f->registers = path_in(dir, "registers");
+	f->wear = path_in(dir, "wear");
+	must(wake_record_open(NULL, &f->wakes), "wake tests");
 	f->loop = virtual_loop_new(1000 * USEC_PER_SEC);
 	must(f->loop ? 0 : -ENOMEM, "loop");
 	must(profile_store_read(profile_directories, &f->profiles), "profiles");
@@ -71,6 +73,9 @@ void fixture_start(Fixture *f)
 		.sensors = f->sensors,
 		.n_sensors = f->n_sensors,
 		.sysfs_root = f->sysfs_root,
+		.wear_path = f->wear,
+		.wakes = f->wakes,
+		SLEEP_DEFAULTS,
 	};
 
 	must(manager_new(&config, f->loop, f->node, &f->manager), "manager");
@@ -97,6 +102,8 @@ void fixture_close(Fixture *f)
 	free(f->journal);
 	free(f->claims);
 	free(f->registers);
+	free(f->wear);
+	wake_record_close(f->wakes);
 	if (!strncmp(f->dir, "/tmp/storpower-test-", 20))
 		nftw(f->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 	*f = (Fixture){};

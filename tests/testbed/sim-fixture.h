@@ -3,13 +3,20 @@
 
 /* A manager on a simulated node on virtual time, in a temporary folder of its own. */
 
+#include <math.h>
+
 #include "device/simulated.h"
 #include "manager.h"
 #include "virtual-loop.h"
 
+/* What ManagerConfig must say of sleep, as the daemon's configuration has it by default. */
+#define SLEEP_DEFAULTS                                                                             \
+	.service_years = 5, .cycles_a_day = 10, .spinups_at_once = 2, .spinup_w = INFINITY
+
 typedef struct Fixture {
 	char dir[64];
-	char *journal, *claims, *registers;
+	char *journal, *claims, *registers, *wear;
+	WakeRecord *wakes; /* in memory alone */
 	Loop *loop;
 	ProfileStore *profiles;
 	Inventory *node;

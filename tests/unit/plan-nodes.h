@@ -70,6 +70,7 @@ static inline PlanDevice *add(Node *n, const char *profile, double demand_mb_s)
 		.demand_mb_s = demand_mb_s,
 		.limit_w = INFINITY,
 		.group = PLAN_NO_GROUP,
+		.pool = PLAN_NO_POOL,
 		.current = SETTING_AS_FOUND,
 		.bias = 1,
 	};

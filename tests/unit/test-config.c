@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <ftw.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,6 +87,9 @@ static void without_files_there_are_defaults(void **state)
 	assert_true(c->bpf);
 	assert_true(c->discover);
 	assert_true(c->guard_w == 0);
+	assert_int_equal(c->spinups_at_once, 2);
+	assert_true(isinf(c->spinup_w));
+	assert_true(c->cycles_a_day == 10 && c->service_years == 5);
 	assert_int_equal(c->log_level, LOG_INFO);
 	assert_int_equal(c->n_devices, 0);
 	assert_null(config_free(NULL));
@@ -116,6 +120,52 @@ static void every_key_is_read(void **state)
 	assert_string_equal(c->devices[1].name, "nvme0n1");
 	assert_null(c->devices[1].profile);
 	assert_string_equal(c->devices[1].group, "g1");
+}
+
+static void what_disks_may_spend_on_sleep_is_read(void **state)
+{
+	_cleanup_(config_freep) Config *c = NULL;
+
+	put(*state, 0, "storpower.conf",
+	    "[storpower]\nspinups_at_once=64\nspinup_power=0.12kW\ncycles_a_day=0\n"
+	    "service_years=0.5\n");
+	c = get(*state, 0);
+	assert_int_equal(c->spinups_at_once, 64);
+	assert_true(c->spinup_w == 120);
+	assert_true(c->cycles_a_day == 0 && c->service_years == 0.5);
+	config_freep(&c);
+	put(*state, 0, "storpower.conf.d/1.conf",
+	    "[storpower]\nspinup_power=none\ncycles_a_day=1000\nservice_years=50\n");
+	c = get(*state, 0);
+	assert_true(isinf(c->spinup_w));
+	assert_true(c->cycles_a_day == 1000 && c->service_years == 50);
+}
+
+static void a_disk_is_kept_awake_and_its_component_declared(void **state)
+{
+	static const char *const components[] = { "none",     "bcache", "writecache",
+						  "mergerfs", "md",     "nvmet" };
+	_cleanup_(config_freep) Config *c = NULL;
+
+	for (size_t i = 0; i < ELEMENTSOF(components); i++) {
+		_cleanup_free_ char *text = text_printf("[device a]\nredirect=%s\n[device b]\n"
+							"keep_awake=yes\n",
+							components[i]);
+
+		put(*state, 0, "storpower.conf", text);
+		config_freep(&c);
+		c = get(*state, 0);
+		assert_string_equal(c->devices[0].redirect, components[i]);
+		assert_null(c->devices[1].redirect);
+		assert_false(c->devices[0].keep_awake);
+		assert_true(c->devices[1].keep_awake);
+	}
+	put(*state, 0, "storpower.conf.d/1.conf",
+	    "[device a]\nredirect=\n[device b]\nkeep_awake=no\n");
+	config_freep(&c);
+	c = get(*state, 0);
+	assert_null(c->devices[0].redirect);
+	assert_false(c->devices[1].keep_awake);
 }
 
 static void the_first_main_file_wins_whole(void **state)
@@ -211,6 +261,24 @@ static void what_is_wrong_is_counted_and_the_rest_is_used(void **state)
 		"[storpower]\nbpf=maybe\n",
 		"[storpower]\ndiscover=all\n",
 		"[device a]\nmanage=\n",
+		"[device a]\nkeep_awake=sometimes\n",
+		"[device a]\nwake_tested=\n",
+		"[device a]\nredirect=lvm\n",
+		"[storpower]\nspinups_at_once=0\n",
+		"[storpower]\nspinups_at_once=65\n",
+		"[storpower]\nspinups_at_once=-1\n",
+		"[storpower]\nspinups_at_once=2.5\n",
+		"[storpower]\nspinup_power=\n",
+		"[storpower]\nspinup_power=0W\n",
+		"[storpower]\nspinup_power=50\n",
+		"[storpower]\nspinup_power=50%\n",
+		"[storpower]\ncycles_a_day=-1\n",
+		"[storpower]\ncycles_a_day=1001\n",
+		"[storpower]\ncycles_a_day=nan\n",
+		"[storpower]\ncycles_a_day=\n",
+		"[storpower]\nservice_years=0\n",
+		"[storpower]\nservice_years=51\n",
+		"[storpower]\nservice_years=-5\n",
 		"[storpower]\nguard=5\n",
 		"[storpower]\nguard=5%\n",
 		"[storpower]\nguard=-1W\n",
@@ -233,6 +301,9 @@ static void what_is_wrong_is_counted_and_the_rest_is_used(void **state)
 		assert_null(c->policy);
 		assert_true(c->bpf);
 		assert_int_equal(c->log_level, LOG_ERR);
+		assert_int_equal(c->spinups_at_once, 2);
+		assert_true(isinf(c->spinup_w));
+		assert_true(c->cycles_a_day == 10 && c->service_years == 5);
 	}
 }
 
@@ -279,8 +350,14 @@ static void the_shipped_example_is_right_and_shows_the_defaults(void **state)
 	assert_true(c->bpf == defaults->bpf && c->guard_w == defaults->guard_w);
 	assert_true(c->discover == defaults->discover);
 	assert_int_equal(c->log_level, defaults->log_level);
+	assert_int_equal(c->spinups_at_once, defaults->spinups_at_once);
+	assert_true(c->spinup_w == defaults->spinup_w);
+	assert_true(c->cycles_a_day == defaults->cycles_a_day);
+	assert_true(c->service_years == defaults->service_years);
 	assert_int_equal(c->n_devices, 1);
 	assert_string_equal(c->devices[0].name, "sdb");
+	assert_false(c->devices[0].keep_awake || c->devices[0].wake_tested);
+	assert_null(c->devices[0].redirect);
 	config_freep(&c);
 	free(text);
 	text = NULL;
@@ -297,6 +374,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		config_test(without_files_there_are_defaults),
 		config_test(every_key_is_read),
+		config_test(what_disks_may_spend_on_sleep_is_read),
+		config_test(a_disk_is_kept_awake_and_its_component_declared),
 		config_test(the_first_main_file_wins_whole),
 		config_test(drop_ins_merge_by_name_and_override_single_keys),
 		config_test(a_section_alone_names_a_device),

@@ -18,7 +18,7 @@
 #include "device/block.h"
 
 typedef struct Seen {
-	unsigned added, removed, changed;
+	unsigned added, removed, changed, moved;
 	Device *device; /* the last one added */
 } Seen;
 
@@ -29,6 +29,7 @@ static inline void see(Device *d, DeviceEvent event, void *userdata)
 	s->added += event == DEVICE_ADDED;
 	s->removed += event == DEVICE_REMOVED;
 	s->changed += event == DEVICE_CHANGED;
+	s->moved += event == DEVICE_MOVED;
 	if (event == DEVICE_ADDED) {
 		device_unref(s->device);
 		s->device = device_ref(d);
@@ -129,6 +130,19 @@ static inline void make_partition(const char *root, const char *disk, const char
 	put(root, number_attr, "1\n");
 	link_to(root, class, folder);
 	link_to(root, number, folder);
+}
+
+/* The two directions of one layer. */
+static inline void stack_on(const char *root, const char *lower, const char *lower_path,
+			    const char *upper)
+{
+	_cleanup_free_ char *slave = text_printf("devices/%s/slaves/%s", upper, lower);
+	_cleanup_free_ char *holder = text_printf("devices/%s/holders/%s", lower_path, upper);
+	_cleanup_free_ char *below = text_printf("devices/%s", lower_path);
+	_cleanup_free_ char *above = text_printf("devices/%s", upper);
+
+	link_to(root, slave, below);
+	link_to(root, holder, above);
 }
 
 static inline Inventory *open_with(const char *root, const BlockOptions *options, Seen *seen)

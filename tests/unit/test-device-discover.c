@@ -291,6 +291,169 @@ static void a_controller_is_waited_for_until_it_is_live_and_kept_while_it_is_res
 	seen_free(&seen);
 }
 
+/* Its path: devices/BUS/.../hostN/target/1:0:0:0 */
+static void attach(const char *root, const char *disk, const char *path)
+{
+	_cleanup_free_ char *device = text_printf("devices/%s/device", disk);
+	_cleanup_free_ char *type = text_printf("%s/type", path);
+
+	make_disk(root, disk, "8:0");
+	put(root, type, "0\n");
+	link_to(root, device, path);
+}
+
+static void expect_hba(const char *root, const char *disk, const char *hba)
+{
+	Seen seen;
+	_cleanup_(inventory_freep) Inventory *i = open_one(root, disk, &seen);
+
+	assert_int_equal(seen.added, 1);
+	assert_string_equal(seen.device->hba, hba);
+	seen_free(&seen);
+}
+
+static void a_disk_hangs_on_its_pci_function_or_what_its_host_is_a_part_of(void **state)
+{
+	static const struct {
+		const char *path, *hba;
+	} cases[] = {
+		{ "pci/0000:00:17.0/ata3/host2/target2:0:0/2:0:0:0", "0000:00:17.0 ahci" },
+		{ "pci/0000:01:00.0/host0/port-0:0/expander-0:0/port-0:0:1/end_device-0:0:1/"
+		  "target0:0:1/0:0:1:0",
+		  "0000:01:00.0" },
+		{ "pseudo/tcm_loop_0/tcm_loop_adapter_0/host5/target5:0:1/5:0:1:0",
+		  "tcm_loop_adapter_0" },
+		{ "pci/0000:00:14.0/usb1/1-1/1-1:1.0/host3/target3:0:0/3:0:0:0", "1-1:1.0" },
+		{ "virtual/nothing", "" },
+	};
+	const char *root = *state;
+
+	put(root, "drivers/ahci/new_id", "");
+	link_to(root, "devices/pci/0000:00:17.0/driver", "drivers/ahci");
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_free_ char *path = text_printf("devices/%s", cases[i].path);
+
+		attach(root, "sda", path);
+		expect_hba(root, "sda", cases[i].hba);
+		drop(root, "devices/sda/device");
+		drop(root, "block/sda");
+		drop(root, "class/block/sda");
+		drop(root, "dev/block/8:0");
+	}
+}
+
+static void a_disk_that_the_configuration_keeps_awake_says_so(void **state)
+{
+	const BlockConfig awake = { .name = (char *)"sda", .keep_awake = true };
+	_cleanup_(inventory_freep) Inventory *i = NULL;
+	const char *root = *state;
+	Seen seen;
+
+	make_scsi(root, "sda", "8:0");
+	i = open_with(root, &(BlockOptions){ .configs = &awake, .n_configs = 1 }, &seen);
+	assert_string_equal(seen.device->keep_awake_why, "the configuration keeps it awake");
+	seen_free(&seen);
+}
+
+static void the_cache_of_others_is_kept_awake_be_it_a_disk_or_a_controller(void **state)
+{
+	_cleanup_(inventory_freep) Inventory *i = NULL;
+	const char *root = *state;
+	Seen seen;
+
+	make_controller(root, "nvme0", "S1\n");
+	make_namespace(root, "nvme0", "nvme0n1", "259:0");
+	make_disk(root, "bcache0", "252:0");
+	put(root, "devices/nvme0n1/bcache/written", "0\n");
+	put(root, "fs/bcache/11-22/bdev0/label", "\n");
+	link_to(root, "fs/bcache/11-22/bdev0/dev", "devices/bcache0");
+	i = open_all(root, &seen);
+	assert_null(seen.device->keep_awake_why);
+	link_to(root, "devices/nvme0n1/bcache/set", "fs/bcache/11-22");
+	assert_int_equal(i->ops->process(i), 0);
+	assert_string_equal(seen.device->keep_awake_why, "it is the cache of bcache0");
+	assert_int_equal(seen.changed, 0);
+	assert_int_equal(seen.moved, 1);
+	seen_free(&seen);
+}
+
+static void a_disk_that_joins_or_leaves_a_pool_is_told_and_nothing_given_back(void **state)
+{
+	_cleanup_(inventory_freep) Inventory *i = NULL;
+	const char *root = *state;
+	Seen seen;
+
+	make_scsi(root, "sda", "8:0");
+	make_disk(root, "sdb", "8:16");
+	i = open_one(root, "sda", &seen);
+	assert_string_equal(seen.device->pool, "");
+	assert_int_equal(i->ops->process(i), 0);
+	assert_int_equal(seen.moved, 0);
+	make_disk(root, "md0", "9:0");
+	put(root, "devices/md0/md/sync_action", "idle\n");
+	stack_on(root, "sda", "sda", "md0");
+	stack_on(root, "sdb", "sdb", "md0");
+	assert_int_equal(i->ops->process(i), 0);
+	assert_string_equal(seen.device->pool, "md0");
+	assert_int_equal(seen.moved, 1);
+	drop(root, "devices/sda/holders/md0");
+	drop(root, "devices/md0/slaves/sda");
+	assert_int_equal(i->ops->process(i), 0);
+	assert_string_equal(seen.device->pool, "");
+	assert_int_equal(seen.moved, 2);
+	assert_int_equal(seen.changed, 0);
+	seen_free(&seen);
+}
+
+static void a_disk_is_asked_whether_its_pool_may_sleep(void **state)
+{
+	_cleanup_(inventory_freep) Inventory *i = NULL;
+	_cleanup_free_ char *why = NULL;
+	const char *root = *state;
+	Device *d;
+	Seen seen;
+
+	make_scsi(root, "sda", "8:0");
+	make_disk(root, "md0", "9:0");
+	put(root, "devices/md0/md/sync_action", "idle\n");
+	stack_on(root, "sda", "sda", "md0");
+	i = open_one(root, "sda", &seen);
+	d = seen.device;
+	assert_int_equal(d->ops->may_sleep(d, &why), 0);
+	assert_null(why);
+	put(root, "devices/md0/md/sync_action", "recover\n");
+	assert_int_equal(d->ops->may_sleep(d, &why), -EBUSY);
+	assert_string_equal(why, "md0 is being resynced (recover)");
+	seen_free(&seen);
+}
+
+static void a_declared_component_is_the_only_one_above_a_disk(void **state)
+{
+	const BlockConfig none = { .name = (char *)"sda", .redirect = (char *)"none" };
+	_cleanup_(inventory_freep) Inventory *i = NULL;
+	const char *root = *state;
+	char text[64];
+	Device *d;
+	Seen seen;
+
+	make_scsi(root, "sda", "8:0");
+	make_disk(root, "md0", "9:0");
+	put(root, "devices/md0/md/level", "raid1\n");
+	put(root, "devices/md0/md/dev-sda/state", "in_sync\n");
+	stack_on(root, "sda", "sda", "md0");
+	i = open_one(root, "sda", &seen);
+	d = seen.device;
+	assert_int_equal(d->ops->upper_read(d, "md", "md0/level", text, sizeof(text)), 0);
+	assert_string_equal(text, "raid1");
+	assert_int_equal(d->ops->upper_read(d, "bcache", "state", text, sizeof(text)), -ENOENT);
+	seen_free(&seen);
+	inventory_freep(&i);
+	i = open_with(root, &(BlockOptions){ .configs = &none, .n_configs = 1 }, &seen);
+	d = seen.device;
+	assert_int_equal(d->ops->upper_read(d, "md", "md0/level", text, sizeof(text)), -ENOENT);
+	seen_free(&seen);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -303,6 +466,12 @@ int main(void)
 		ROOT_TEST(a_controller_without_a_namespace_offers_its_features_alone),
 		ROOT_TEST(below_native_multipath_each_controller_has_its_own_queue),
 		ROOT_TEST(a_controller_is_waited_for_until_it_is_live_and_kept_while_it_is_reset),
+		ROOT_TEST(a_disk_hangs_on_its_pci_function_or_what_its_host_is_a_part_of),
+		ROOT_TEST(a_disk_that_the_configuration_keeps_awake_says_so),
+		ROOT_TEST(the_cache_of_others_is_kept_awake_be_it_a_disk_or_a_controller),
+		ROOT_TEST(a_disk_that_joins_or_leaves_a_pool_is_told_and_nothing_given_back),
+		ROOT_TEST(a_disk_is_asked_whether_its_pool_may_sleep),
+		ROOT_TEST(a_declared_component_is_the_only_one_above_a_disk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

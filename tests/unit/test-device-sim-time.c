@@ -371,6 +371,28 @@ static void *read_power(void *userdata)
 	return NULL;
 }
 
+static void a_sine_with_a_peak_is_highest_then_for_all_devices(void **state)
+{
+	double mb_s[2], lowest;
+	Rig r;
+
+	(void)state;
+	rig_new(&r);
+	rig_open(&r, NODE_HEAD "[devices a]\nprofile = samsung-pm9a3\ncount = 4\n"
+			       "demand = sine mean=100 swing=50 period=24h peak=4h\n");
+	rig_pass(&r, 4 * 3600);
+	assert_float_equal(sim_node_demand_mb_s(r.node), 600, 0.1);
+	rig_pass(&r, 12 * 3600);
+	lowest = sim_node_demand_mb_s(r.node);
+	assert_float_equal(lowest, 200, 0.1);
+	for (int i = 0; i < 2; i++) {
+		rig_pass(&r, i ? 6 * 3600 : 3 * 3600);
+		mb_s[i] = sim_node_demand_mb_s(r.node);
+	}
+	assert_true(lowest < mb_s[0] && mb_s[0] < mb_s[1]);
+	rig_free(&r);
+}
+
 static void power_can_be_read_while_a_job_runs(void **state)
 {
 	pthread_t thread;
@@ -407,6 +429,7 @@ int main(void)
 		cmocka_unit_test(sensors_read_the_truth_within_their_noise),
 		cmocka_unit_test(registers_survive_the_end_of_their_process),
 		cmocka_unit_test(a_witness_beside_the_daemon_sees_the_same_hardware),
+		cmocka_unit_test(a_sine_with_a_peak_is_highest_then_for_all_devices),
 		cmocka_unit_test(power_can_be_read_while_a_job_runs),
 	};
 

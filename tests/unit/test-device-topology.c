@@ -102,18 +102,6 @@ static void expect_stack(const char *root, const char *disk, const char *stack)
 	seen_free(&seen);
 }
 
-/* The two directions of one layer. */
-static void stack_on(const char *root, const char *lower, const char *lower_path, const char *upper)
-{
-	_cleanup_free_ char *slave = text_printf("devices/%s/slaves/%s", upper, lower);
-	_cleanup_free_ char *holder = text_printf("devices/%s/holders/%s", lower_path, upper);
-	_cleanup_free_ char *below = text_printf("devices/%s", lower_path);
-	_cleanup_free_ char *above = text_printf("devices/%s", upper);
-
-	link_to(root, slave, below);
-	link_to(root, holder, above);
-}
-
 static void the_stack_is_told_from_the_disk_upwards(void **state)
 {
 	const char *root = *state;

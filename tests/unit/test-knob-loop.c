@@ -21,7 +21,7 @@
 #include "device/block.h"
 #include "knob/knob.h"
 
-#define KNOBS_MAX 16
+#define KNOBS_MAX 32
 
 typedef struct Rig {
 	char folder[32];

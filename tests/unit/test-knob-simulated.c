@@ -17,7 +17,7 @@
 #include "knob/knob.h"
 
 #define DEVICES_MAX 64
-#define KNOBS_MAX   16
+#define KNOBS_MAX   32
 
 static uint64_t virtual_now(void *userdata)
 {
@@ -50,7 +50,8 @@ static const char node_text[] =
 	"[node]\nname = idle\nseed = 1\n"
 	"[devices flash]\nprofile = samsung-pm9a3\nqueues = 4\npower_limit = yes\ndemand = idle\n"
 	"[devices ssd]\nprofile = intel-d3-s4510\ndemand = idle\n"
-	"[devices disk]\nprofile = seagate-exos-7e2000\ndemand = idle\n";
+	"[devices disk]\nprofile = seagate-exos-7e2000\ncache = flash\ncache_size = 10G\n"
+	"demand = idle\n";
 
 static int open_node(Rig *rig)
 {
@@ -103,6 +104,8 @@ static Setting narrowest(const Offer *o)
 			s.condition = (Condition)c;
 	if (o->mechanisms & MECHANISM_LINK)
 		s.link = LINK_MEDIUM_DIPM;
+	if (o->mechanisms & MECHANISM_REDIRECT)
+		s.redirect = REDIRECT_HOLD;
 	s.limit_w = o->limit_min_w;
 	s.depth = o->depth_one ? 1 : o->depth_min;
 	s.chunk_kib = o->chunk_min_kib;

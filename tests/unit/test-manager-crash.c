@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "base/failpoint.h"
+#include "given-back.h"
 #include "sim-fixture.h"
 
 #define NODE           "policies/nodes/mixed.node"
@@ -124,7 +125,7 @@ static void restore_in(const char *dir)
 	ManagerConfig config;
 
 	fixture_open_in(&f, NODE, dir);
-	config = (ManagerConfig){ .journal_path = f.journal };
+	config = (ManagerConfig){ .journal_path = f.journal, SLEEP_DEFAULTS };
 	assert_int_equal(manager_restore(&config, f.loop, f.node), 0);
 	fixture_close(&f);
 }
@@ -134,6 +135,7 @@ static void assert_restored(const char *dir, const char *before, unsigned at)
 	_cleanup_free_ char *after = dump_in(dir), *journal = text_printf("%s/journal", dir);
 	struct stat st;
 
+	overlook_sleep(after);
 	if (strcmp(before, after))
 		print_error("killed at place %u (%s): not restored\n", at, shared->name);
 	assert_string_equal(before, after);

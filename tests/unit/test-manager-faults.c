@@ -271,7 +271,7 @@ static void restoring_reports_what_it_had_to_leave(void **state)
 	fixture_open(&f, TINY);
 	before = fixture_dump(&f);
 	live_and_be_killed(f.dir, TINY, cap_at_half);
-	config = (ManagerConfig){ .journal_path = f.journal };
+	config = (ManagerConfig){ .journal_path = f.journal, SLEEP_DEFAULTS };
 	sim_node_inject(f.node, "nvme0", SIM_REFUSE);
 	assert_int_equal(manager_restore(&config, f.loop, f.node), -EIO);
 	sim_node_inject(f.node, "nvme0", SIM_HEALTHY);

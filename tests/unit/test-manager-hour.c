@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "given-back.h"
+#include "manager-internal.h"
 #include "sim-fixture.h"
 
 #define CHANGE_EVERY_S 600.0
@@ -42,10 +44,19 @@ static Watched watch(Fixture *f, double budget_w, double seconds)
 	return w;
 }
 
+static void wake_all(Fixture *f)
+{
+	char *error = NULL;
+
+	assert_int_equal(manager_wake_device(f->manager, "", &error), 0);
+	fixture_run(f, 900); /* 60 disks, two at a time */
+}
+
 static void hour(const char *node)
 {
 	_cleanup_free_ char *before = NULL, *after = NULL;
 	uint64_t cookie = 0;
+	unsigned hours = 0;
 	ManagerState s;
 	Fixture f;
 
@@ -73,7 +84,14 @@ static void hour(const char *node)
 		assert_true(w.worst_w <= s.budget_w);
 	}
 	fixture_release(&f, cookie);
-	fixture_run(&f, 900); /* 60 disks, two at a time */
+	fixture_run(&f, 900);
+	while (manager_draining(f.manager) && hours++ < 48)
+		fixture_run(&f, 3600);
+	after = fixture_dump(&f);
+	overlook_sleep(after);
+	assert_string_equal(before, after);
+	free(after);
+	wake_all(&f);
 	after = fixture_dump(&f);
 	assert_string_equal(before, after);
 	fixture_close(&f);

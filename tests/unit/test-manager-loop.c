@@ -168,7 +168,8 @@ static void start_on(Fixture *f, Bench *b, const char *node)
 	config = (ManagerConfig){ .profiles = f->profiles,
 				  .policy_directories = policies,
 				  .policy = "balanced",
-				  .journal_path = f->journal };
+				  .journal_path = f->journal,
+				  SLEEP_DEFAULTS };
 	assert_int_equal(manager_new(&config, b->loop, f->node, &f->manager), 0);
 	assert_int_equal(manager_start(f->manager), 0);
 	assert_int_equal(b->loop->drain(b->loop, 10 * USEC_PER_SEC, true), 0);

@@ -81,6 +81,29 @@ static void a_reading_that_finds_something_lost_has_it_set_again(void **state)
 	fixture_close(&f);
 }
 
+/* What it is to have next is not what it had. */
+static void a_knob_that_waits_for_its_turn_has_lost_nothing(void **state)
+{
+	const Setting as_found = SETTING_AS_FOUND;
+	FaultyDevice nvme;
+	ManagedDevice *md;
+	size_t pending = 0;
+	Fixture f;
+
+	(void)state;
+	md = open_faulty(&f, busy_flash, &nvme);
+	limit(&f, SCOPE_DEVICE, md->device->name, 60);
+	fixture_run(&f, 20);
+	managed_set_target(f.manager, md, &as_found);
+	for (size_t i = 0; i < knob_count(); i++)
+		pending += md->knobs[i].pending;
+	assert_true(pending > 0);
+	managed_reread(f.manager, md, "the test asks");
+	fixture_run(&f, 0.001);
+	assert_int_equal(count_decisions(&f, md->device->name, "lost is set again"), 0);
+	fixture_close(&f);
+}
+
 /* nr-requests cannot be given back while bfq holds depth 1; then somebody puts both back. What
  * nr-requests holds is not depth 1. The plan leaves the device as it is meanwhile, because yet
  * another knob waits for its retry. */
@@ -151,6 +174,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_reading_that_finds_nothing_lost_changes_nothing),
 		cmocka_unit_test(a_reading_that_finds_something_lost_has_it_set_again),
+		cmocka_unit_test(a_knob_that_waits_for_its_turn_has_lost_nothing),
 		cmocka_unit_test(what_another_knob_of_the_mechanism_holds_is_not_what_was_lost),
 		cmocka_unit_test(a_mechanism_of_two_knobs_that_is_lost_is_set_again),
 	};

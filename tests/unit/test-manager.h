@@ -16,6 +16,7 @@
 
 #include "base/log.h"
 #include "faulty-device.h"
+#include "given-back.h"
 #include "manager-internal.h"
 #include "sim-fixture.h"
 
@@ -137,6 +138,47 @@ static inline size_t count_asleep(const Fixture *f)
 	return n;
 }
 
+/* why NULL: for whatever reason. */
+static inline size_t count_wakeups(const Fixture *f, const char *why)
+{
+	size_t n = 0;
+	const Wakeup *w;
+
+	for (size_t i = 0; (w = manager_wakeup(f->manager, i)); i++)
+		n += !why || streq(w->why, why);
+	return n;
+}
+
+static inline size_t count_waking(const Fixture *f)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->manager->n_devices; i++)
+		n += now_us(f) < f->manager->devices[i]->transition_end_us;
+	return n;
+}
+
+static inline SimAccount account_of(const Fixture *f, const char *device)
+{
+	SimAccount a;
+
+	assert_int_equal(sim_node_account(f->node, device, &a), 0);
+	return a;
+}
+
+/* Of all devices. */
+static inline SimAccount account_of_all(const Fixture *f)
+{
+	SimAccount sum = {};
+
+	for (size_t i = 0; i < sim_node_size(f->node); i++) {
+		SimAccount a = account_of(f, sim_node_device(f->node, i)->name);
+
+		sim_account_add(&sum, &a);
+	}
+	return sum;
+}
+
 /* Decisions ever made whose text has that part; device NULL: of any. */
 static inline size_t count_decisions(const Fixture *f, const char *device, const char *part)
 {
@@ -180,6 +222,15 @@ static inline void assert_as_found(Fixture *f, const char *before)
 {
 	_cleanup_free_ char *after = fixture_dump(f);
 
+	assert_string_equal(before, after);
+}
+
+/* The same, but for disks that sleep on. */
+static inline void assert_given_back(Fixture *f, const char *before)
+{
+	_cleanup_free_ char *after = fixture_dump(f);
+
+	overlook_sleep(after);
 	assert_string_equal(before, after);
 }
 

@@ -260,7 +260,7 @@ static bool is_readable(const Fixture *f)
 static Told process(Fixture *f)
 {
 	Told t = { 0 };
-	int r = meter_process(f->meter, note, &t);
+	int r = meter_process(f->meter, note, NULL, &t);
 
 	assert_true(r >= (int)t.times);
 	return t;
@@ -354,7 +354,7 @@ static void the_cap_of_what_is_not_counted_is_refused(void **state)
 	assert_int_equal(meter_histograms(m, f->device, &h), -EOPNOTSUPP);
 	assert_int_equal(meter_cgroups(m, &c, &n), -EOPNOTSUPP);
 	assert_int_equal(meter_fd(m), -EOPNOTSUPP);
-	assert_int_equal(meter_process(m, note, NULL), 0);
+	assert_int_equal(meter_process(m, note, NULL, NULL), 0);
 }
 
 int main(void)

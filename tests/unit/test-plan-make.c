@@ -86,7 +86,8 @@ static void more_watts_never_give_less_throughput(void **state)
 		mixed(&n, 0);
 		for (size_t i = 0; i < n.in.n_devices; i++) {
 			n.devices[i].demand_mb_s = k ? demands[(i * 7 + k) % 5] : INFINITY;
-			n.devices[i].may_sleep = n.devices[i].demand_mb_s == 0;
+			n.devices[i].deepest = n.devices[i].demand_mb_s == 0 ? CONDITION_STANDBY_Z
+									     : CONDITION_IDLE_B;
 			n.devices[i].bias = k == 5 ? 0.7 + i % 7 * 0.1 : 1;
 		}
 		for (int step = 30; step <= 210; step++) {
@@ -135,7 +136,7 @@ static void an_idle_disk_sleeps_only_when_it_may(void **state)
 	n.in.budget_w = rated(&n) * 0.7;
 	awake = checked(&n);
 	assert_true(awake->devices[1].setting.condition <= CONDITION_IDLE_B);
-	n.devices[1].may_sleep = true;
+	n.devices[1].deepest = CONDITION_STANDBY_Z;
 	asleep = checked(&n);
 	assert_int_equal(asleep->devices[1].reason, PLAN_ASLEEP);
 	assert_true(asleep->devices[1].setting.condition > CONDITION_IDLE_B);

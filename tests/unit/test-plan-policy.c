@@ -66,6 +66,8 @@ static void every_key_is_read(void **state)
 				     "description = words of mine\n"
 				     "forbid = pacing, chunk\n"
 				     "deepest = idle_c\n"
+				     "rest = idle_a\n"
+				     "rest_idle = 5min\n"
 				     "sleep_idle = 20min\n"
 				     "sleep_min = 1h\n"
 				     "dwell = 0\n"
@@ -86,6 +88,8 @@ static void every_key_is_read(void **state)
 	assert_string_equal(p->description, "words of mine");
 	assert_int_equal(p->forbidden, MECHANISM_PACING | MECHANISM_CHUNK);
 	assert_int_equal(p->deepest, CONDITION_IDLE_C);
+	assert_int_equal(p->rest, CONDITION_IDLE_A);
+	assert_int_equal(p->rest_idle_us, 5 * MINUTE_US);
 	assert_int_equal(p->sleep_idle_us, 20 * MINUTE_US);
 	assert_int_equal(p->sleep_min_us, 60 * MINUTE_US);
 	assert_int_equal(p->dwell_us, 0);
@@ -103,6 +107,34 @@ static void every_key_is_read(void **state)
 	assert_true(p->rules[1].protect);
 }
 
+static void rules_about_sleep_and_asymmetry_are_read(void **state)
+{
+	_cleanup_(policy_freep) Policy *p = NULL;
+	char complaints[1024];
+	(void)state;
+
+	assert_int_equal(read_policy("[devices nvme*]\n"
+				     "weight = 2\n"
+				     "[devices hdd*]\n"
+				     "keep_awake = yes\n"
+				     "limit = 30%\n"
+				     "redirect = hold\n"
+				     "[devices hdd1]\n"
+				     "limit = 4.5W\n"
+				     "redirect = as-found\n",
+				     &p, complaints),
+			 0);
+	assert_string_equal(complaints, "");
+	assert_int_equal(p->n_rules, 3);
+	assert_false(p->rules[0].keep_awake);
+	assert_true(p->rules[0].limit.share == 0 && p->rules[0].limit.watts == 0);
+	assert_true(p->rules[1].keep_awake);
+	assert_float_equal(p->rules[1].limit.share, 0.3, 1e-12);
+	assert_int_equal(p->rules[1].redirect, REDIRECT_HOLD);
+	assert_float_equal(p->rules[2].limit.watts, 4.5, 1e-12);
+	assert_int_equal(p->rules[2].redirect, REDIRECT_AS_FOUND);
+}
+
 static void a_bad_value_is_named_with_its_line_and_refused(void **state)
 {
 	static const char *const lines[] = {
@@ -112,7 +144,10 @@ static void a_bad_value_is_named_with_its_line_and_refused(void **state)
 		"[policy]\nhysteresis = nan",     "[policy]\ndemand_headroom = 0.5",
 		"[policy]\nlatency_weight = -1",  "[devices *]\nweight = heavy",
 		"[devices *]\nfloor = 120",       "[devices *]\nfloor = -1MB/s",
-		"[devices *]\nprotect = perhaps",
+		"[devices *]\nprotect = perhaps", "[policy]\nrest = asleep",
+		"[policy]\nrest_idle = soon",     "[devices *]\nkeep_awake = often",
+		"[devices *]\nlimit = 30",        "[devices *]\nlimit = 0W",
+		"[devices *]\nlimit = 130%",      "[devices *]\nredirect = drain",
 	};
 	(void)state;
 
@@ -124,6 +159,26 @@ static void a_bad_value_is_named_with_its_line_and_refused(void **state)
 		assert_non_null(strstr(complaints, "test.policy:2: "));
 		assert_non_null(strstr(complaints, "expected"));
 	}
+}
+
+static void a_disk_rests_no_deeper_than_the_deepest(void **state)
+{
+	_cleanup_(policy_freep) Policy *asked = NULL, *silent = NULL, *said = NULL;
+	char complaints[1024];
+	(void)state;
+
+	assert_int_equal(
+		read_policy("[policy]\nrest = standby_z\ndeepest = idle_a\n", &asked, complaints),
+		0);
+	assert_non_null(strstr(complaints,
+			       "rest = standby_z is deeper than deepest = idle_a: disks rest in "
+			       "idle_a"));
+	assert_int_equal(asked->rest, CONDITION_IDLE_A);
+	assert_int_equal(read_policy("[policy]\ndeepest = idle_a\n", &silent, complaints), 0);
+	assert_string_equal(complaints, "");
+	assert_int_equal(silent->rest, CONDITION_IDLE_A);
+	assert_int_equal(read_policy("[policy]\nrest = active\n", &said, complaints), 0);
+	assert_int_equal(said->rest, CONDITION_ACTIVE);
 }
 
 static void what_is_unknown_is_named_and_ignored(void **state)
@@ -164,7 +219,7 @@ static void the_first_directory_that_has_it_wins(void **state)
 	assert_int_equal(own->sleep_idle_us, 7 * 1000000);
 	unlink(path);
 	assert_int_equal(policy_find(directories, "archive", &shipped), 0);
-	assert_int_equal(shipped->sleep_idle_us, MINUTE_US);
+	assert_int_equal(shipped->sleep_idle_us, 3 * MINUTE_US);
 	assert_int_equal(policy_find(directories, "nonesuch", &none), -ENOENT);
 	assert_int_equal(policy_find(directories, "../policies/archive", &none), -ENOENT);
 	assert_int_equal(policy_find(directories, "", &none), -ENOENT);
@@ -175,16 +230,18 @@ static void the_shipped_policies_are_what_they_say(void **state)
 	static const char *const directories[] = { "policies", NULL };
 	static const struct {
 		const char *name;
-		Condition deepest;
+		Condition deepest, rest;
 		uint64_t sleep_idle_us;
 		double hysteresis, latency_weight;
 		unsigned forbidden;
 	} expected[] = {
-		{ "balanced", CONDITION_STANDBY_Z, 15 * MINUTE_US, 0.03, 0, 0 },
-		{ "throughput", CONDITION_IDLE_B, 15 * MINUTE_US, 0.01, 0, 0 },
-		{ "latency", CONDITION_IDLE_B, 15 * MINUTE_US, 0.05, 1, MECHANISM_PACING },
-		{ "archive", CONDITION_STANDBY_Z, MINUTE_US, 0.05, 0, 0 },
-		{ "emergency", CONDITION_STANDBY_Z, MINUTE_US / 12, 0, 0, 0 },
+		{ "balanced", CONDITION_STANDBY_Z, CONDITION_IDLE_B, 15 * MINUTE_US, 0.03, 0, 0 },
+		{ "throughput", CONDITION_IDLE_B, CONDITION_IDLE_A, 15 * MINUTE_US, 0.01, 0, 0 },
+		{ "latency", CONDITION_IDLE_B, CONDITION_ACTIVE, 15 * MINUTE_US, 0.05, 1,
+		  MECHANISM_PACING },
+		{ "archive", CONDITION_STANDBY_Z, CONDITION_STANDBY_Z, 3 * MINUTE_US, 0.05, 0, 0 },
+		{ "asymmetric", CONDITION_STANDBY_Z, CONDITION_IDLE_B, 15 * MINUTE_US, 0.03, 0, 0 },
+		{ "emergency", CONDITION_STANDBY_Z, CONDITION_STANDBY_Z, MINUTE_US / 12, 0, 0, 0 },
 	};
 	(void)state;
 
@@ -195,6 +252,8 @@ static void the_shipped_policies_are_what_they_say(void **state)
 		assert_string_equal(p->name, expected[i].name);
 		assert_true(strlen(p->description) > 10);
 		assert_int_equal(p->deepest, expected[i].deepest);
+		assert_int_equal(p->rest, expected[i].rest);
+		assert_true(p->rest_idle_us <= p->sleep_idle_us);
 		assert_int_equal(p->sleep_idle_us, expected[i].sleep_idle_us);
 		assert_float_equal(p->hysteresis, expected[i].hysteresis, 1e-12);
 		assert_float_equal(p->latency_weight, expected[i].latency_weight, 0);
@@ -214,6 +273,8 @@ static void balanced_says_the_defaults(void **state)
 	assert_int_equal(policy_read("policies/balanced.policy", &balanced), 0);
 	assert_int_equal(empty->forbidden, balanced->forbidden);
 	assert_int_equal(empty->deepest, balanced->deepest);
+	assert_int_equal(empty->rest, balanced->rest);
+	assert_int_equal(empty->rest_idle_us, balanced->rest_idle_us);
 	assert_int_equal(empty->sleep_idle_us, balanced->sleep_idle_us);
 	assert_int_equal(empty->sleep_min_us, balanced->sleep_min_us);
 	assert_int_equal(empty->dwell_us, balanced->dwell_us);
@@ -238,7 +299,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_key_is_read),
+		cmocka_unit_test(rules_about_sleep_and_asymmetry_are_read),
 		cmocka_unit_test(a_bad_value_is_named_with_its_line_and_refused),
+		cmocka_unit_test(a_disk_rests_no_deeper_than_the_deepest),
 		cmocka_unit_test(what_is_unknown_is_named_and_ignored),
 		cmocka_unit_test(a_line_that_is_not_ini_is_refused),
 		cmocka_unit_test(the_first_directory_that_has_it_wins),

@@ -26,7 +26,12 @@ static void draw_state_of(PlanDevice *d)
 	d->demand_mb_s = below(3) ? below(4000) : INFINITY;
 	if (below(4) == 0)
 		d->demand_mb_s = 0;
-	d->may_sleep = below(3) == 0;
+	d->deepest = d->deepest_needed = below(3) == 0 ? CONDITION_STANDBY_Z : CONDITION_IDLE_B;
+	d->rest = below(3) == 0 ? below(_CONDITION_MAX) : CONDITION_ACTIVE;
+	d->holds_writes = below(2);
+	d->awake_redirect = below(4) == 0 ? REDIRECT_DRAIN : REDIRECT_AS_FOUND;
+	if (below(2))
+		d->offer.mechanisms |= MECHANISM_REDIRECT;
 	d->bias = below(2) ? 1 : 0.5 + below(100) / 100.0;
 	if (below(6) == 0)
 		d->limit_w = below(25);
@@ -46,7 +51,7 @@ static void draw_node(Node *n, Policy *policy)
 {
 	static const char *const names[] = { "samsung-pm9a3", "intel-p5510", "dell-ps1010",
 					     "seagate-exos-7e2000", "intel-d3-s4510" };
-	unsigned count = below(12), groups = below(3);
+	unsigned count = below(12), groups = below(3), pools = below(4);
 
 	start(n, 0);
 	*policy = *balanced;
@@ -61,9 +66,55 @@ static void draw_node(Node *n, Policy *policy)
 
 		draw_state_of(d);
 		d->group = groups && below(2) ? below(groups) : PLAN_NO_GROUP;
+		/* an index past the last is none */
+		if (d->profile->kind == KIND_HDD && below(4))
+			d->pool = below(pools + 1);
 	}
-	n->in.forbidden = below(3) ? 0 : 1u << below(7);
+	n->in.n_pools = pools;
+	policy->rest = below(2) ? CONDITION_STANDBY_Z : CONDITION_IDLE_B;
+	n->in.forbidden = below(3) ? 0 : 1u << below(8);
 	n->in.budget_w = below(10) ? rated(n) * (0.1 + below(100) / 100.0) : INFINITY;
+}
+
+static bool is_asleep(const Setting *s)
+{
+	return s->condition > CONDITION_IDLE_B;
+}
+
+/* Asleep as found, and left so. */
+static bool stays(const Node *n, const Plan *p, size_t i)
+{
+	const PlanDevice *d = &n->devices[i];
+
+	return d->must_sleep && !d->held && p->devices[i].reason != PLAN_PROTECTED;
+}
+
+/* What sleeps stays asleep; of a pool all others sleep or none; the redirections go with it. */
+static void check_sleep(const Node *n, const Plan *p)
+{
+	size_t asleep[4] = { 0 }, awake[4] = { 0 };
+
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const PlanDevice *d = &n->devices[i];
+		const PlannedDevice *x = &p->devices[i];
+		bool may_redirect = d->offer.mechanisms & ~n->in.forbidden & MECHANISM_REDIRECT;
+		Redirect redirect = is_asleep(&x->setting)
+					    ? (d->holds_writes ? REDIRECT_HOLD : REDIRECT_AS_FOUND)
+					    : d->awake_redirect;
+
+		if (stays(n, p, i))
+			assert_int_equal(x->setting.condition, CONDITION_STANDBY_Z);
+		else if (d->pool < n->in.n_pools)
+			++*(is_asleep(&x->setting) ? &asleep[d->pool] : &awake[d->pool]);
+		if (x->reason != PLAN_HELD && x->reason != PLAN_PROTECTED)
+			assert_int_equal(x->setting.redirect,
+					 may_redirect ? redirect : REDIRECT_AS_FOUND);
+		if (x->reason == PLAN_RESTING)
+			assert_true(x->mb_s == 0 && x->setting.condition <= d->rest &&
+				    x->setting.condition <= n->in.policy->rest);
+	}
+	for (size_t k = 0; k < 4; k++)
+		assert_true(asleep[k] == 0 || awake[k] == 0);
 }
 
 /* The least that a device may come down to, from the planner with no watts to give. */
@@ -120,10 +171,12 @@ static void every_limit_holds_or_the_floor_is_reached(void **state)
 		policy.rules = rules;
 		p = checked(&n);
 		again = checked(&n);
+		check_sleep(&n, p);
 		assert_true(same_plan(p, again));
 		assert_false(plan_worth_changing(p, again, &policy));
 		n.in.budget_w = 0;
 		least = checked(&n);
+		check_sleep(&n, least);
 		assert_true(within_limits(&n, p, least));
 		if (p->shortfall_w > 0)
 			assert_true(p->cap_w <= least->cap_w * (1 + 1e-9));
@@ -159,6 +212,82 @@ static void more_watts_are_never_worth_less(void **state)
 	assert_true(compared > 5000);
 }
 
+/* Disks that may sleep where it is needed alone; a pool's as one. */
+static void draw_needs(Node *n)
+{
+	for (size_t i = 0; i < n->in.n_devices; i++)
+		if (n->devices[i].profile->kind == KIND_HDD && below(3))
+			n->devices[i].deepest_needed = CONDITION_STANDBY_Z;
+}
+
+static bool sleeps_for_need(const Plan *p)
+{
+	for (size_t i = 0; i < p->n_devices; i++)
+		if (p->devices[i].reason == PLAN_NEEDED)
+			return true;
+	return false;
+}
+
+/* The budget's and all devices' limits together. */
+static double missed_w(const Node *n, const Plan *p)
+{
+	double w = p->shortfall_w;
+
+	for (size_t i = 0; i < p->n_devices; i++)
+		w += MAX(p->devices[i].cap_w - n->devices[i].limit_w, 0.0);
+	return w;
+}
+
+/* Without the sleep that is needed more is missing. */
+static void check_need(const Node *n, const Plan *p)
+{
+	_cleanup_(plan_freep) Plan *other = NULL;
+	Node without = *n;
+
+	without.in.devices = without.devices;
+	without.in.groups = without.groups;
+	for (size_t i = 0; i < n->in.n_devices; i++)
+		without.devices[i].deepest_needed = n->devices[i].deepest;
+	other = checked(&without);
+	assert_false(sleeps_for_need(other));
+	assert_true(missed_w(n, other) > missed_w(n, p));
+}
+
+static void more_watts_never_leave_more_short_and_sleep_is_needed(void **state)
+{
+	size_t needed = 0;
+	(void)state;
+
+	for (int k = 0; k < 500; k++) {
+		double last_w = INFINITY, last_limit_w = INFINITY, full;
+		Policy policy;
+		Node n;
+
+		draw_node(&n, &policy);
+		policy.n_rules = 0;
+		n.in.n_groups = 0;
+		draw_needs(&n);
+		full = rated(&n);
+		for (int step = 1; step <= 20; step++) {
+			_cleanup_(plan_freep) Plan *p = NULL;
+
+			n.in.budget_w = full * step / 20;
+			p = checked(&n);
+			check_sleep(&n, p);
+			assert_true(p->shortfall_w <= last_w * (1 + 1e-9));
+			assert_true(p->limit_shortfall_w <= last_limit_w * (1 + 1e-9));
+			last_w = p->shortfall_w;
+			last_limit_w = p->limit_shortfall_w;
+			if (!sleeps_for_need(p))
+				continue;
+			needed++;
+			check_need(&n, p);
+		}
+	}
+	print_message("%zu plans needed a disk to sleep\n", needed);
+	assert_true(needed > 300);
+}
+
 static void what_is_put_in_force_is_planned_again(void **state)
 {
 	(void)state;
@@ -171,6 +300,7 @@ static void what_is_put_in_force_is_planned_again(void **state)
 		draw_node(&n, &policy);
 		policy.n_rules = 0;
 		policy.hysteresis = 0;
+		draw_needs(&n);
 		held = checked(&n);
 		for (size_t i = 0; i < n.in.n_devices; i++)
 			if (!n.devices[i].must_sleep)
@@ -185,6 +315,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_limit_holds_or_the_floor_is_reached),
 		cmocka_unit_test(more_watts_are_never_worth_less),
+		cmocka_unit_test(more_watts_never_leave_more_short_and_sleep_is_needed),
 		cmocka_unit_test(what_is_put_in_force_is_planned_again),
 	};
 

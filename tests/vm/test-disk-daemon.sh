@@ -4,7 +4,8 @@
 # limit: 300
 #
 # storpowerd on two SATA disks and a SAS disk with true power conditions: a budget that only sleep can
-# keep is kept by it, what it says is what the disks are, and all of it is given back, also after a kill.
+# keep is kept by it, what it says is what the disks are, and all of it is given back, also after a kill;
+# but nothing is woken for that.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -33,7 +34,6 @@ show() {
 all_are() { # CONDITION...: of one, two and sas
 	[[ "$(hddsim_get one condition) $(hddsim_get two condition) $(hddsim_get sas condition)" == "$*" ]]
 }
-
 
 as_told() { # NAME DISK: what storpowerd says is what the disk is
 	local told real
@@ -87,10 +87,21 @@ start_daemon
 sleep 5
 ok "started again, its claim stands and they sleep on" all_are standby_z standby_z idle_c
 is "none was woken to be found" "$(hddsim_get two wakes)" "$wakes"
-ok "cleared, all are woken" eval 'ctl clear; within 120 all_are active active active'
+ctl clear >/dev/null
 is_restored() { [[ $(settings) == "$found" ]]; }
 within 30 is_restored
-is "and set as found" "$(settings)" "$found"
+is "cleared, all else is set as found" "$(settings)" "$found"
+sleep 5
+ok "and they sleep on: giving a budget back wakes nothing" all_are standby_z standby_z idle_c
+ok "asked for, all are woken" eval 'ctl wake --all && within 60 all_are active active active'
+is "why is known" "$(ctl list --wakeups --json=short | jq -r '.[].Why' | sort | uniq -c | xargs)" "3 asked for"
+sleep 8
+ok "and stay so" all_are active active active
+ok "put to sleep by a budget once more" eval \
+	'ctl set 9W >/dev/null 2>&1; within 120 all_are standby_z standby_z idle_c'
+wakes=$(hddsim_get two wakes)
 stop_daemon
-is "nothing is left in the journal" "$(grep -c '^was' "$tmp"/state/journal 2>/dev/null || true)" 0
+is "nor does the daemon wake any when it ends" "$(hddsim_get two wakes)" "$wakes"
+is "and set as found" "$(settings)" "$found"
+ok "nothing is left in the journal" test ! -s "$tmp/state/journal"
 done_testing

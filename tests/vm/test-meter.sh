@@ -5,7 +5,7 @@
 # limit: 300
 #
 # The eBPF meter on a multi-queue disk: it agrees with the kernel's statistics and with fio, tells
-# cgroups apart, and costs little.
+# cgroups apart, says who wakes a disk, and costs little.
 . "$(dirname "$0")/lib.sh"
 
 disk=nb0 cgroups=/sys/fs/cgroup
@@ -180,9 +180,53 @@ within_the_cap() {
 	at_least "$(awk '/^total/ { print $2 }' "$tmp/overruns")" 0.1 && at_most "$(<"$tmp/count")" 0
 }
 
+# Runs a command in a cgroup, while meter-ask watches a disk; what it told is in $tmp/wakes.
+watch() { # DISK CGROUP COMMAND...
+	local pid
+	rm -f "$tmp/wakes" "$tmp/end"
+	mkfifo "$tmp/end"
+	"$build/tests/testbed/meter-ask" "/dev/$1" wake <"$tmp/end" >"$tmp/wakes" &
+	pid=$!
+	exec 9>"$tmp/end"
+	eventually grep -q ready "$tmp/wakes"
+	bash -c 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"' watch "$cgroups/$2" "${@:3}" 9>&-
+	sleep 0.2
+	exec 9>&-
+	wait $pid
+	cat "$tmp/wakes"
+}
+
+# The wake-ups told are these and no more
+wakes_are() { # LINE...
+	printf 'wake %s\n' "$@" >"$tmp/wanted"
+	grep '^wake' "$tmp/wakes" | diff "$tmp/wanted" -
+}
+
+reader_is_told() {
+	watch $disk a.slice/inner dd if=/dev/$disk of=/dev/null bs=8k count=4 iflag=direct &&
+		wakes_are "io read 8192 a.slice/inner dd"
+}
+
+# The kernel's flusher writes what a process in a.slice has dirtied; the second one asks for it.
+writeback_is_told() {
+	local mount=$tmp/mount
+	nullb nbfs 64 10000 memory_backed=1 && mkfs.ext4 -q -O ^has_journal -E lazy_itable_init=0 /dev/nbfs &&
+		mkdir -p "$mount" && mount /dev/nbfs "$mount" && udevadm settle --timeout=20 || return
+	bash -c 'echo $$ >"$1/cgroup.procs" && echo >"$2/first" && sync -f "$2" && echo again >"$2/file"' \
+		dirty $cgroups/a.slice "$mount"
+	watch nbfs b.slice sync -f "$mount"
+	umount "$mount" && nullb_remove nbfs
+	grep -q '^wake io write [0-9]* a.slice kworker' "$tmp/wakes"
+}
+
+command_is_told() {
+	hddsim_start spinner sas || return
+	watch "$hddsim_disk" b.slice sg_turs "/dev/$hddsim_sg" && wakes_are "command read 0 b.slice sg_turs"
+}
+
 nullb $disk 1024 100000 submit_queues=2 || { echo "Bail out! no null_blk disk"; exit 1; }
 ok "the disk has two queues" test -d /sys/block/$disk/mq/1
-echo +io >$cgroups/cgroup.subtree_control
+echo +io +memory >$cgroups/cgroup.subtree_control
 mkdir $cgroups/a.slice $cgroups/b.slice $cgroups/short.slice
 mkdir -p "$tmp/etc"
 printf '[storpower]\ndiscover = no\n[device %s]\nprofile = samsung-pm9a3\n' $disk >"$tmp/etc/storpower.conf"
@@ -226,6 +270,12 @@ ok "and who is not paced" eventually top_shows "^$disk  */ (root: not paced)"
 end_all
 told "an overrun is told once a window, at the IO that made it" over_the_cap
 told "within the cap nothing is told" within_the_cap
+mkdir $cgroups/a.slice/inner
+told "who wakes a disk is told, by its own cgroup" reader_is_told
+told "of buffered writes the cgroup that dirtied" writeback_is_told
+told "who sends a command is told" command_is_told
+hddsim_stop_all
 told "an IO costs no more than with biolatency" cost
+rmdir $cgroups/a.slice/inner
 rmdir $cgroups/a.slice $cgroups/b.slice
 done_testing

@@ -10,11 +10,13 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "device/block-device.h"
+#include "device/block.h"
 #include "device/disk-condition.h"
 #include "knob/knob.h"
 
 static const char help[] = "disk-ask [--wake-tested] DISK conditions | get | set CONDITION |\n"
-			   "                              probe | apply KNOB VALUE | read KNOB\n";
+			   "                              probe | apply KNOB VALUE | read KNOB |\n"
+			   "                              place | may-sleep | wake-test\n";
 
 static int open_disk(const char *name, bool wake_tested, DiskCondition **ret, unsigned *conditions)
 {
@@ -75,12 +77,13 @@ static void print_probes(Device *d)
 	}
 }
 
-static int ask_knob(const char *name, char **words)
+static int ask_knob(const char *name, bool wake_tested, char **words)
 {
+	const BlockDeviceOptions options = { .wake_tested = wake_tested };
 	_cleanup_(device_unrefp) Device *d = NULL;
 	KnobValue v, found = {};
 	const Knob *k;
-	int r = block_device_new("/sys", name, false, &d);
+	int r = block_device_new("/sys", name, &options, &d);
 
 	if (r < 0)
 		return r;
@@ -98,13 +101,65 @@ static int ask_knob(const char *name, char **words)
 	return r;
 }
 
+static void keep_device(Device *d, DeviceEvent event, void *userdata)
+{
+	Device **to = userdata;
+
+	if (event == DEVICE_ADDED && !*to)
+		*to = device_ref(d);
+}
+
+/* As the daemon's inventory sees it. */
+static int find_device(const char *name, bool wake_tested, Device **ret)
+{
+	const BlockConfig config = { .name = (char *)name, .wake_tested = wake_tested };
+	const BlockOptions options = { .configs = &config, .n_configs = 1 };
+	_cleanup_(inventory_freep) Inventory *i = NULL;
+	int r = block_inventory_open("/sys", &options, &i);
+
+	*ret = NULL;
+	if (r >= 0)
+		r = inventory_start(i, keep_device, ret);
+	return r < 0 ? r : *ret ? 0 : -ENODEV;
+}
+
+static void print_place(const Device *d)
+{
+	printf("pool=%s\nhba=%s\nkeep_awake=%s\nuntested=%s\n", d->pool, d->hba,
+	       d->keep_awake_why ?: "", d->wake_untested ? "yes" : "no");
+}
+
+static int ask_place(const char *name, bool wake_tested, char **words)
+{
+	_cleanup_(device_unrefp) Device *d = NULL;
+	_cleanup_free_ char *text = NULL;
+	double seconds;
+	int r = find_device(name, wake_tested, &d);
+
+	if (r < 0)
+		return r;
+	if (streq(words[0], "place")) {
+		print_place(d);
+		return 0;
+	}
+	if (!d->ops->may_sleep || !d->ops->wake_test)
+		return -EOPNOTSUPP;
+	r = streq(words[0], "may-sleep") ? d->ops->may_sleep(d, &text)
+					 : d->ops->wake_test(d, &seconds, &text);
+	printf("%s\n", text ?: "yes");
+	return r;
+}
+
 static const struct {
 	const char *name;
 	int words;
-	bool knob;
+	int (*ask)(const char *name, bool wake_tested, char **words);
 } questions[] = {
-	{ "conditions", 1, false }, { "get", 1, false },  { "set", 2, false },
-	{ "probe", 1, true },       { "apply", 3, true }, { "read", 2, true },
+	{ "conditions", 1, ask_condition }, { "get", 1, ask_condition },
+	{ "set", 2, ask_condition },        { "probe", 1, ask_knob },
+	{ "apply", 3, ask_knob },           { "read", 2, ask_knob },
+	{ "place", 1, ask_place },          { "may-sleep", 1, ask_place },
+	{ "wake-test", 1, ask_place },
 };
 
 int main(int argc, char **argv)
@@ -118,8 +173,7 @@ int main(int argc, char **argv)
 
 		if (!streq(argv[2], questions[i].name) || argc != 2 + questions[i].words)
 			continue;
-		r = questions[i].knob ? ask_knob(argv[1], argv + 2)
-				      : ask_condition(argv[1], wake_tested, argv + 2);
+		r = questions[i].ask(argv[1], wake_tested, argv + 2);
 		if (r < 0)
 			printf("%s\n", strerrorname_np(-r));
 		return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* meter-ask /dev/NAME JOULES_PER_S: watches a disk with the eBPF meter until the end of standard
- * input, each IO at 1 mJ. Prints "ready", each overrun as "JOULES WINDOW_S AFTER_S" and at the end
- * "total JOULES". */
+/* meter-ask /dev/NAME JOULES_PER_S|wake: watches a disk with the eBPF meter until the end of
+ * standard input, each IO at 1 mJ. Prints "ready", each overrun as "JOULES WINDOW_S AFTER_S" and at
+ * the end "total JOULES".
+ *
+ * With "wake" it reads from the disk itself and sends it a command, which is not to be told, before
+ * it says "ready"; then prints each wake-up as "wake io|command read|write BYTES CGROUP PROCESS".
+ */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/log.h"
 #include "base/text.h"
+#include "device/scsi-command.h"
 #include "meter/meter.h"
 
 #define IO_J 1e-3
+#define READ 4096
 
 static void print_overrun(dev_t devnum, double joules, double seconds, void *userdata)
 {
@@ -24,7 +31,15 @@ static void print_overrun(dev_t devnum, double joules, double seconds, void *use
 	       (double)(clock_now_us(&clock_boottime) - *begin_us) / USEC_PER_SEC);
 }
 
-/* Nothing but an overrun wakes it, or the end of standard input. */
+static void print_wake(const MeterWake *w, void *userdata)
+{
+	(void)userdata;
+	printf("wake %s %s %llu %s %s\n", w->passed_through ? "command" : "io",
+	       w->direction == READ_IO ? "read" : "write", (unsigned long long)w->bytes, w->name,
+	       w->process);
+}
+
+/* Nothing but an overrun or a wake-up wakes it, or the end of standard input. */
 static int watch(Meter *m, Device *d)
 {
 	uint64_t begin_us = clock_now_us(&clock_boottime);
@@ -38,7 +53,7 @@ static int watch(Meter *m, Device *d)
 	do {
 		r = poll(fds, ELEMENTSOF(fds), -1);
 		if (r > 0)
-			r = meter_process(m, print_overrun, &begin_us);
+			r = meter_process(m, print_overrun, print_wake, &begin_us);
 		if (r < 0)
 			return r;
 	} while (!fds[1].revents);
@@ -48,7 +63,33 @@ static int watch(Meter *m, Device *d)
 	return r;
 }
 
-static int ask(const char *path, double joules_per_s)
+/* TEST UNIT READY; only a SCSI disk takes it. */
+static int touch(const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+	_cleanup_free_ void *buffer = aligned_alloc(READ, READ);
+	ScsiCommand c = { .cdb_size = 6, .timeout_s = COMMAND_SECONDS };
+
+	if (fd < 0 || !buffer || pread(fd, buffer, READ, 0) != READ)
+		return -EIO;
+	scsi_command_send(fd, &c);
+	return 0;
+}
+
+static int begin(Meter *m, const Device *d, const char *what)
+{
+	double joules_per_s;
+	int r;
+
+	if (!streq(what, "wake")) {
+		r = parse_double(what, &joules_per_s);
+		return r < 0 ? r : meter_set_cap(m, d, joules_per_s);
+	}
+	r = meter_watch_wake(m, d, true);
+	return r < 0 ? r : touch(d->name);
+}
+
+static int ask(const char *path, const char *what)
 {
 	static const Energy energy = { .io_j = IO_J };
 	Profile p = { .energy = { { energy, energy }, { energy, energy } } };
@@ -70,18 +111,15 @@ static int ask(const char *path, double joules_per_s)
 	}
 	r = meter_add(m, &d);
 	if (r == 0)
-		r = meter_set_cap(m, &d, joules_per_s);
+		r = begin(m, &d, what);
 	return r < 0 ? r : watch(m, &d);
 }
 
 int main(int argc, char **argv)
 {
-	double joules_per_s;
-	int r = -EINVAL;
+	int r = argc == 3 ? ask(argv[1], argv[2]) : -EINVAL;
 
-	if (argc == 3 && parse_double(argv[2], &joules_per_s) == 0)
-		r = ask(argv[1], joules_per_s);
 	if (r < 0)
-		log_error_errno(r, "meter-ask /dev/NAME JOULES_PER_S");
+		log_error_errno(r, "meter-ask /dev/NAME JOULES_PER_S|wake");
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -4,8 +4,11 @@
  * back:
  *
  *   turn-knob DEVICE                               each knob: "NAME yes", or "NAME no: WHY"
- *   turn-knob DEVICE KNOB KEY=VALUE [COMMAND...]   KEY: depth, chunk (KiB) or pace (W)
+ *   turn-knob DEVICE KNOB KEY=VALUE [COMMAND...]   KEY: depth, chunk (KiB) or pace (W);
+ *                                                  redirect=hold or redirect=drain
+ *   turn-knob DEVICE KNOB cache                    "SIZE bytes, N dirty, room for N"
  *
+ * TURN_KNOB_REDIRECT: what the configuration would declare of the device, redirect = nvmet.
  * Prints the value as found, as read back and as found again. Exit status: 0, 1, or that of the
  * command. */
 
@@ -45,6 +48,10 @@ static int parse_setting(const char *text, Setting *ret)
 	double v;
 
 	*ret = SETTING_AS_FOUND;
+	if (streq(text, "redirect=hold") || streq(text, "redirect=drain")) {
+		ret->redirect = streq(value, "=hold") ? REDIRECT_HOLD : REDIRECT_DRAIN;
+		return 0;
+	}
 	if (!value || parse_double(value + 1, &v) < 0 || v < 0 || v > 1e6)
 		return -EINVAL;
 	if (strncmp(text, "depth=", 6) == 0)
@@ -118,21 +125,40 @@ static int there_and_back(Device *d, const Knob *k, const Setting *s, char **com
 	return status;
 }
 
+static int show_cache(Device *d, const Knob *k)
+{
+	CacheState c;
+	int r = k->cache ? k->cache(d, &c) : -EOPNOTSUPP;
+
+	if (r < 0)
+		return complain("its cache cannot be asked", r);
+	printf("%ju bytes, %ju dirty, room for %ju\n", (uintmax_t)c.size_bytes,
+	       (uintmax_t)c.dirty_bytes, (uintmax_t)c.room_bytes);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	_cleanup_(device_unrefp) Device *d = NULL;
 	const Knob *k = argc > 2 ? knob_find(argv[2]) : NULL;
+	BlockDeviceOptions options = {};
 	Descriptor descriptor;
 	Setting s;
+	bool cache;
 	int r;
 
 	log_set_max_level(LOG_WARNING);
-	if (argc < 2 || (argc > 2 && !k) || argc == 3 || (k && parse_setting(argv[3], &s) < 0)) {
+	cache = argc == 4 && streq(argv[3], "cache");
+	if (argc < 2 || (argc > 2 && !k) || argc == 3 ||
+	    (k && !cache && parse_setting(argv[3], &s) < 0)) {
 		fprintf(stderr,
-			"usage: turn-knob DEVICE [KNOB depth=N|chunk=KIB|pace=W [COMMAND...]]\n");
+			"usage: turn-knob DEVICE [KNOB depth=N|chunk=KIB|pace=W|redirect=hold|"
+			"redirect=drain [COMMAND...]]\n"
+			"       turn-knob DEVICE KNOB cache\n");
 		return 2;
 	}
-	r = block_device_new("/sys", argv[1], false, &d);
+	options.redirect = getenv("TURN_KNOB_REDIRECT");
+	r = block_device_new("/sys", argv[1], &options, &d);
 	if (r < 0)
 		return complain(argv[1], r);
 	block_device_describe(d, &descriptor);
@@ -140,5 +166,7 @@ int main(int argc, char **argv)
 	if (r < 0)
 		return complain("its profile", r);
 	d->mix = MIX_UNKNOWN;
+	if (cache)
+		return show_cache(d, k);
 	return k ? there_and_back(d, k, &s, argv + 4) : show(d);
 }

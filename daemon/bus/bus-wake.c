@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/utf8.h"
+#include "bus/bus-internal.h"
+
+/* A wake test that somebody waits for. The manager holds on to it until it has called back, which
+ * may be after the bus was closed: `bus` is NULL then, and there is nobody left to answer. */
+struct WakeCall {
+	Bus *bus;
+	sd_bus_message *call;
+};
+
+static int wake_error(sd_bus_error *error, int r, const char *text)
+{
+	if (r == -EPERM || r == -EBUSY || r == -EOPNOTSUPP)
+		return sd_bus_error_setf(error, BUS_ERROR_REFUSED, "%s", text ?: strerror(-r));
+	return bus_manager_error(error, r, text, BUS_ERROR_REFUSED, BUS_ERROR_UNKNOWN_DEVICE);
+}
+
+int bus_wake(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+	_cleanup_free_ char *text = NULL;
+	DeviceState d;
+	const char *device;
+	int r = bus_check_sender(m, error);
+
+	if (r >= 0)
+		r = sd_bus_message_read(m, "s", &device);
+	if (r >= 0 && *device)
+		r = bus_check_device(b, device, &d, error);
+	if (r < 0)
+		return r;
+	r = manager_wake_device(b->manager, device, &text);
+	return r < 0 ? wake_error(error, r, text) : sd_bus_reply_method_return(m, NULL);
+}
+
+static int answer(sd_bus_message *call, int result, double seconds, const char *text)
+{
+	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+
+	if (result >= 0)
+		return sd_bus_reply_method_return(call, "ds", seconds, text);
+	wake_error(&error, result, text);
+	return sd_bus_reply_method_error(call, &error);
+}
+
+/* Whoever asked may have left the bus: the answer is then dropped by it, and what came of the test
+ * is on record all the same. */
+static void on_wake_tested(int result, double seconds, const char *text, void *userdata)
+{
+	WakeCall *w = userdata;
+	int r;
+
+	if (w->bus) {
+		r = answer(w->call, result, seconds, text);
+		if (r < 0)
+			log_warning_errno(r, "Cannot send the outcome of a wake test on the bus");
+		w->bus->wake_call = NULL;
+		w->bus->events.changed(w->bus);
+		sd_bus_message_unref(w->call);
+	}
+	free(w);
+}
+
+void bus_wake_abandon(Bus *b)
+{
+	WakeCall *w = b->wake_call;
+
+	if (!w)
+		return;
+	sd_bus_message_unref(w->call);
+	w->bus = NULL;
+	b->wake_call = NULL;
+}
+
+static int start_test(Bus *b, sd_bus_message *m, const char *device, sd_bus_error *error)
+{
+	_cleanup_free_ char *text = NULL;
+	WakeCall *w = malloc(sizeof(*w));
+	int r;
+
+	if (!w)
+		return -ENOMEM;
+	*w = (WakeCall){ .bus = b, .call = sd_bus_message_ref(m) };
+	b->wake_call = w;
+	r = manager_wake_test(b->manager, device, on_wake_tested, w, &text);
+	if (r >= 0)
+		return 1; /* answered when it is done */
+	b->wake_call = NULL;
+	sd_bus_message_unref(w->call);
+	free(w);
+	return wake_error(error, r, text);
+}
+
+int bus_wake_test(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+	DeviceState d;
+	const char *device;
+	int r = bus_check_sender(m, error);
+
+	if (r >= 0)
+		r = sd_bus_message_read(m, "s", &device);
+	if (r >= 0)
+		r = bus_check_device(b, device, &d, error);
+	if (r < 0)
+		return r;
+	if (b->wake_call)
+		return sd_bus_error_setf(error, BUS_ERROR_REFUSED,
+					 "Another wake test is under way, for two minutes at most: "
+					 "try again when it has ended");
+	return start_test(b, m, device, error);
+}
+
+static const char *wakeup_kind(const Wakeup *w)
+{
+	if (w->passed_through)
+		return "command";
+	if (w->bytes == 0)
+		return "";
+	return w->direction == READ_IO ? "read" : "write";
+}
+
+static int append_wakeup(sd_bus_message *m, const Wakeup *w)
+{
+	_cleanup_free_ char *cgroup = utf8_copy(w->cgroup ?: ""), *process = utf8_copy(w->process);
+
+	if (!cgroup || !process)
+		return -ENOMEM;
+	return sd_bus_message_append(m, "a{sv}", 8, "TimeUSec", "t", w->realtime_us, "Device", "s",
+				     w->device, "Why", "s", w->why, "Cgroup", "s", cgroup,
+				     "Process", "s", process, "Pid", "u", (uint32_t)w->pid, "Kind",
+				     "s", wakeup_kind(w), "Bytes", "t", w->bytes);
+}
+
+int bus_list_wakeups(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+	const Wakeup *w;
+	int r = sd_bus_message_new_method_return(call, &m);
+
+	(void)error;
+	if (r >= 0)
+		r = sd_bus_message_open_container(m, 'a', "a{sv}");
+	for (size_t i = 0; r >= 0 && (w = manager_wakeup(b->manager, i)); i++)
+		r = append_wakeup(m, w);
+	if (r >= 0)
+		r = sd_bus_message_close_container(m);
+	return r < 0 ? r : sd_bus_send(NULL, m, NULL);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fnmatch.h>
+#include <math.h>
+
+#include "plan/plan-work.h"
+
+void work_done(Work *w)
+{
+	frontier_store_done(&w->frontiers);
+	free(w->terms);
+	free(w->free_w);
+	free(w->is_free);
+	free(w->needed);
+	free(w->pool_choice);
+	free(w->frontier);
+	free(w->fixed);
+	free(w->keep_floor);
+	free(w->pinned);
+	free(w->picks);
+}
+
+static int allocate(const PlanInput *in, Work *ret)
+{
+	size_t n = in->n_devices + 1;
+	Work w = {
+		.in = in,
+		.terms = calloc(n, sizeof(*w.terms)),
+		.free_w = calloc(n, sizeof(*w.free_w)),
+		.is_free = calloc(n, sizeof(*w.is_free)),
+		.needed = calloc(n, sizeof(*w.needed)),
+		.pool_choice = calloc(n, sizeof(*w.pool_choice)),
+		.frontier = calloc(n, sizeof(*w.frontier)),
+		.fixed = calloc(n, sizeof(*w.fixed)),
+		.keep_floor = calloc(n, sizeof(*w.keep_floor)),
+		.pinned = calloc(n, sizeof(*w.pinned)),
+		.picks = calloc(n, sizeof(*w.picks)),
+	};
+
+	if (!w.terms || !w.free_w || !w.is_free || !w.needed || !w.pool_choice || !w.frontier ||
+	    !w.fixed || !w.keep_floor || !w.pinned || !w.picks) {
+		work_done(&w);
+		return -ENOMEM;
+	}
+	*ret = w;
+	return 0;
+}
+
+static bool rule_matches(const PlanInput *in, const PolicyRule *r, const PlanDevice *d)
+{
+	const char *group = has_group(in, d) ? in->groups[d->group].name : NULL;
+
+	return (d->name && fnmatch(r->match, d->name, 0) == 0) ||
+	       (d->model && fnmatch(r->match, d->model, 0) == 0) ||
+	       (group && fnmatch(r->match, group, 0) == 0);
+}
+
+static void add_rule(Terms *t, const PolicyRule *r, const PlanDevice *d)
+{
+	t->forbidden |= r->forbidden;
+	t->protect |= r->protect;
+	t->keep_awake |= r->keep_awake;
+	t->hold |= r->redirect == REDIRECT_HOLD;
+	if (r->weight != 1)
+		t->weight = r->weight;
+	if (r->floor_mb_s > 0)
+		t->floor_mb_s = r->floor_mb_s;
+	if (r->limit.watts > 0)
+		t->limit_w = r->limit.watts;
+	else if (r->limit.share > 0)
+		t->limit_w = r->limit.share * d->profile->rated_w;
+}
+
+/* Of several rules what they forbid adds up, the last other weight, floor and limit win. */
+static Terms terms_of(const PlanInput *in, const PlanDevice *d)
+{
+	const Policy *p = in->policy;
+	Terms t = { .weight = 1, .limit_w = INFINITY, .forbidden = in->forbidden | p->forbidden };
+
+	for (size_t i = 0; i < p->n_rules; i++)
+		if (rule_matches(in, &p->rules[i], d))
+			add_rule(&t, &p->rules[i], d);
+	return t;
+}
+
+/* Are the budget, the device's own limit and its group's out of reach? */
+static bool is_free(const Work *w, size_t i, const double *group_w)
+{
+	const PlanDevice *d = &w->in->devices[i];
+
+	return !w->binding && !(d->limit_w < w->free_w[i]) &&
+	       !(has_group(w->in, d) && w->in->groups[d->group].limit_w < group_w[d->group]);
+}
+
+int work_new(const PlanInput *in, Work *ret)
+{
+	_cleanup_free_ double *group_w = calloc(in->n_groups + 1, sizeof(*group_w));
+	double total_w = 0;
+	Work w;
+
+	if (!group_w || allocate(in, &w) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < in->n_devices; i++) {
+		const PlanDevice *d = &in->devices[i];
+
+		w.terms[i] = terms_of(in, d);
+		w.free_w[i] = d->held ? MAX(d->held_w, 0.0) : d->profile->rated_w * bias_of(d);
+		total_w += w.free_w[i];
+		if (has_group(in, d))
+			group_w[d->group] += w.free_w[i];
+	}
+	w.binding = total_w > in->budget_w;
+	for (size_t i = 0; i < in->n_devices; i++)
+		w.is_free[i] = is_free(&w, i, group_w);
+	*ret = w;
+	return 0;
+}
+
+/* A device with one setting only. */
+static int fix(Work *w, size_t i, const Setting *s, double cap_w)
+{
+	const PlanDevice *d = &w->in->devices[i];
+	Prediction p;
+
+	predict(d->profile, &d->mix, s, &p);
+	w->frontier[i] = NULL;
+	w->fixed[i] = (Candidate){
+		.setting = *s,
+		.cap_w = cap_w,
+		.cap_hi_w = cap_w,
+		.expect_w = p.watts,
+		.mb_s = p.mb_s,
+		.mb_s_hi = p.mb_s,
+		.p99_us = p.p99_us,
+		.error = p.error,
+	};
+	return 0;
+}
+
+static int fix_asleep(Work *w, size_t i, Condition c)
+{
+	const PlanDevice *d = &w->in->devices[i];
+	Setting s = { .power_state = -1, .condition = c };
+
+	return fix(w, i, &s, cap_watts(d->profile, &s) * bias_of(d));
+}
+
+int work_set(Work *w, size_t i)
+{
+	const PlanDevice *d = &w->in->devices[i];
+	Condition deepest = CONDITION_IDLE_B;
+
+	if (d->held)
+		return fix(w, i, &d->held_setting, w->free_w[i]);
+	if (stays_asleep(w, i))
+		return fix_asleep(w, i, asleep_condition_of(w, i));
+	if (w->terms[i].protect || w->is_free[i])
+		return fix(w, i, &SETTING_AS_FOUND, w->free_w[i]);
+	if (w->pool_choice[i] == POOL_ASLEEP)
+		return fix_asleep(w, i, sleep_condition_of(w, i));
+	if (w->pool_choice[i] == POOL_LEAVES_IT)
+		deepest = deepest_of(w, i);
+	w->frontier[i] = frontier_get(&w->frontiers, d, w->terms[i].forbidden, deepest);
+	return w->frontier[i] ? 0 : -ENOMEM;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Devices with nothing to do rest, over the shipped profiles. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "plan-sleepers.h"
+
+/* A disk that rests, beside one that works. */
+static void resting(Node *n, Condition c, double budget_w)
+{
+	start(n, budget_w);
+	add_idle(n, CONDITION_STANDBY_Z)->rest = c;
+	add(n, HDD, 100);
+}
+
+static void an_idle_disk_rests_though_the_watts_are_not_needed(void **state)
+{
+	static const Condition asked[] = { CONDITION_IDLE_A, CONDITION_IDLE_B, CONDITION_STANDBY_Y,
+					   CONDITION_STANDBY_Z };
+	Policy policy = *balanced;
+	Node n;
+	(void)state;
+
+	policy.rest = CONDITION_STANDBY_Z;
+	for (size_t k = 0; k < ELEMENTSOF(asked); k++) {
+		_cleanup_(plan_freep) Plan *p = NULL;
+		const PlannedDevice *d;
+		const Profile *profile;
+
+		resting(&n, asked[k], 1000);
+		n.in.policy = &policy;
+		profile = n.devices[0].profile;
+		give_cache(&n.devices[0]);
+		p = checked(&n);
+		d = &p->devices[0];
+		assert_int_equal(d->reason, PLAN_RESTING);
+		assert_true(d->setting.condition <= asked[k] &&
+			    profile->conditions[d->setting.condition].present);
+		assert_true(d->expect_w == profile->conditions[d->setting.condition].watts);
+		assert_true(asleep(d) ? d->cap_w < 2 : d->cap_w == profile->rated_w);
+		assert_int_equal(d->setting.redirect,
+				 asleep(d) ? REDIRECT_HOLD : REDIRECT_AS_FOUND);
+		assert_int_equal(asleep(d), asked[k] > CONDITION_IDLE_B);
+		assert_int_equal(p->devices[1].reason, PLAN_UNLIMITED);
+	}
+}
+
+static Condition rest_under(const Node *n, PlanReason *ret_reason)
+{
+	_cleanup_(plan_freep) Plan *p = checked(n);
+
+	*ret_reason = p->devices[0].reason;
+	return p->devices[0].setting.condition;
+}
+
+static void a_disk_rests_only_where_all_allow_it(void **state)
+{
+	PolicyRule rule = { .match = "sda", .weight = 1, .keep_awake = true };
+	Policy policy = *balanced;
+	PlanReason reason;
+	Node n;
+	(void)state;
+
+	resting(&n, CONDITION_IDLE_B, INFINITY);
+	assert_int_equal(rest_under(&n, &reason), CONDITION_ACTIVE); /* no budget */
+	assert_int_equal(reason, PLAN_UNLIMITED);
+	n.devices[0].limit_w = 100;
+	assert_int_equal(rest_under(&n, &reason), CONDITION_IDLE_B);
+	n.devices[0].demand_mb_s = 0.1;
+	assert_int_equal(rest_under(&n, &reason), CONDITION_ACTIVE);
+	n.devices[0].demand_mb_s = 0;
+	n.devices[0].awake_redirect = REDIRECT_DRAIN;
+	n.devices[0].offer.mechanisms |= MECHANISM_REDIRECT;
+	assert_int_equal(rest_under(&n, &reason), CONDITION_ACTIVE);
+	n.devices[0].awake_redirect = REDIRECT_AS_FOUND;
+	n.in.forbidden = MECHANISM_CONDITION;
+	assert_int_equal(rest_under(&n, &reason), CONDITION_ACTIVE);
+	n.in.forbidden = 0;
+
+	n.devices[0].rest = CONDITION_STANDBY_Z;
+	assert_int_equal(rest_under(&n, &reason), CONDITION_IDLE_B); /* balanced: no deeper */
+	n.in.policy = &policy;
+	policy.rest = CONDITION_STANDBY_Z;
+	assert_int_equal(rest_under(&n, &reason), CONDITION_STANDBY_Z);
+	n.devices[0].deepest = CONDITION_IDLE_B;
+	assert_int_equal(rest_under(&n, &reason), CONDITION_IDLE_B);
+	n.devices[0].deepest = CONDITION_STANDBY_Z;
+	policy.rules = &rule;
+	policy.n_rules = 1;
+	assert_int_equal(rest_under(&n, &reason), CONDITION_IDLE_B);
+	rule = (PolicyRule){ .match = "sda", .weight = 1, .floor_mb_s = 1 };
+	assert_int_equal(rest_under(&n, &reason), CONDITION_IDLE_B);
+	assert_int_equal(reason, PLAN_RESTING);
+}
+
+static void a_pool_rests_asleep_only_as_one(void **state)
+{
+	_cleanup_(plan_freep) Plan *all = NULL, *one_busy = NULL, *one_asleep = NULL;
+	Policy policy = *balanced;
+	Node n;
+	(void)state;
+
+	policy.rest = CONDITION_STANDBY_Z;
+	start(&n, 1000);
+	n.in.policy = &policy;
+	for (int i = 0; i < 4; i++)
+		add_idle(&n, CONDITION_STANDBY_Z)->rest = CONDITION_STANDBY_Z;
+	pool_of(&n, 0, 3, 0);
+	all = checked(&n);
+	assert_int_equal(count_asleep(all), 4);
+	n.devices[1].demand_mb_s = 10;
+	one_busy = checked(&n);
+	assert_int_equal(count_asleep(one_busy), 1);
+	assert_int_equal(one_busy->devices[0].setting.condition, CONDITION_IDLE_B);
+	assert_int_equal(one_busy->devices[1].setting.condition, CONDITION_ACTIVE);
+	n.devices[1].demand_mb_s = 0;
+	put_to_sleep(&n.devices[1]);
+	one_asleep = checked(&n);
+	assert_int_equal(count_asleep(one_asleep), 4);
+}
+
+static void a_change_of_rest_alone_is_worth_it_once(void **state)
+{
+	_cleanup_(plan_freep) Plan *held = NULL, *rests = NULL, *again = NULL;
+	Node n;
+	(void)state;
+
+	resting(&n, CONDITION_ACTIVE, 1000);
+	held = checked(&n);
+	n.devices[0].rest = CONDITION_IDLE_B;
+	rests = checked(&n);
+	assert_true(plan_worth_changing(held, rests, balanced));
+	n.devices[0].current = rests->devices[0].setting;
+	again = checked(&n);
+	assert_false(plan_worth_changing(rests, again, balanced));
+	assert_true(plan_worth_changing(rests, held, balanced)); /* IO has come */
+}
+
+/* Two disks alike, one of which gets more: whichever has it keeps it. */
+static void disks_that_rest_or_drain_do_not_take_turns(void **state)
+{
+	(void)state;
+
+	for (int draining = 0; draining < 2; draining++) {
+		_cleanup_(plan_freep) Plan *p = NULL, *swapped = NULL;
+		Setting first, second;
+		Node n;
+
+		start(&n, 0);
+		for (int i = 0; i < 2; i++) {
+			PlanDevice *d = add(&n, HDD, draining ? INFINITY : 0);
+
+			give_cache(d);
+			d->mix = MIX_UNKNOWN;
+			d->offer.mechanisms &= ~(unsigned)MECHANISM_PACING;
+			d->rest = d->deepest = CONDITION_IDLE_B;
+			d->awake_redirect = draining ? REDIRECT_DRAIN : REDIRECT_AS_FOUND;
+		}
+		n.in.budget_w = rated(&n) * 0.99;
+		p = checked(&n);
+		first = p->devices[0].setting;
+		second = p->devices[1].setting;
+		assert_false(setting_equal(&first, &second));
+		assert_int_equal(first.condition, draining ? CONDITION_ACTIVE : CONDITION_IDLE_B);
+		n.devices[0].current = second;
+		n.devices[1].current = first;
+		swapped = checked(&n);
+		assert_true(setting_equal(&swapped->devices[0].setting, &second));
+		assert_true(setting_equal(&swapped->devices[1].setting, &first));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_idle_disk_rests_though_the_watts_are_not_needed),
+		cmocka_unit_test(a_disk_rests_only_where_all_allow_it),
+		cmocka_unit_test(a_pool_rests_asleep_only_as_one),
+		cmocka_unit_test(disks_that_rest_or_drain_do_not_take_turns),
+		cmocka_unit_test(a_change_of_rest_alone_is_worth_it_once),
+	};
+
+	return cmocka_run_group_tests(tests, read_files, free_files);
+}

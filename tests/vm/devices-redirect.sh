@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Sourced in the guest, beside devices.sh: write caches over a disk, patterns to write through them, and
+# the daemon's knob turned by hand for as long as a test wants.
+
+# /dev/bcache0 over DISK, with its cache on the disk CACHE. Sets bcache_folder.
+bcache_make() { # DISK CACHE
+	modprobe bcache && make-bcache --writeback -b 256k -B "/dev/$1" -C "/dev/$2" >/dev/null || return
+	bcache_open "$@"
+}
+
+# The same where it was made before.
+bcache_open() { # DISK CACHE
+	modprobe bcache && udevadm settle --timeout=20
+	echo "/dev/$2" >/sys/fs/bcache/register_quiet
+	echo "/dev/$1" >/sys/fs/bcache/register_quiet
+	bcache_folder=/sys/block/$1/bcache
+	eventually test -e "$bcache_folder/cache" && udevadm settle --timeout=20 && [[ -b /dev/bcache0 ]]
+}
+
+# All that storpower may change, a line each
+bcache_settings() {
+	(cd "$bcache_folder" && grep . cache_mode writeback_running writeback_percent sequential_cutoff \
+		readahead_cache_policy cache/congested_{read,write}_threshold_us)
+}
+
+# Writes back what it holds, and takes it apart.
+bcache_stop() { # DISK
+	local folder=/sys/block/$1/bcache set
+	set=$(readlink -f "$folder/cache")
+	echo 1 >"$folder/detach"
+	eventually test ! -e "$folder/cache" || return
+	echo 1 >"$folder/stop"
+	echo 1 >"$set/stop"
+	eventually test ! -e "$set"
+}
+
+# The logical volume wc/data over DISK, with its cache on the disk CACHE, as LVM makes it.
+writecache_make() { # DISK CACHE [OPTION...]
+	modprobe dm_writecache || return
+	# LVM takes no disk of a driver that it does not know
+	echo 'devices { types = [ "nullb", 16 ] }' >/etc/lvm/lvmlocal.conf
+	{
+		vgcreate --yes wc "/dev/$1" "/dev/$2" &&
+			lvcreate --yes --wipesignatures n -n data -l 100%PVS wc "/dev/$1" &&
+			lvcreate --yes --wipesignatures n --activate n -n fast -l 100%PVS wc "/dev/$2" &&
+			lvconvert --yes --type writecache "${@:3}" --cachevol fast wc/data
+	} >/dev/null && udevadm settle --timeout=20
+}
+
+# The same where it was made before.
+writecache_open() {
+	modprobe dm_writecache && vgchange -ay wc && udevadm settle --timeout=20
+}
+
+writecache_stop() {
+	vgchange -an wc && vgremove --force --yes wc
+}
+
+# "s 8:0 253:1 4096 0"
+writecache_table() {
+	dmsetup table wc-data | cut -d ' ' -f 4-
+}
+
+# MIB of text in which no two blocks are the same; another SEED (1 to 9): another one.
+pattern() { # MIB SEED
+	seq "${2}00000000" "${2}99999999" | head -c "$1M"
+}
+
+# Is what comes in on the device from byte OFFSET on? Reads past the page cache.
+same_as() { # DEVICE OFFSET MIB
+	dd if="$1" iflag=direct,skip_bytes,count_bytes bs=1M skip="$2" count="$3M" status=none \
+		>"$tmp/same_as" && cmp - "$tmp/same_as"
+}
+
+# Turns the knob and keeps it so until knob_back. Prints what it was found at and what it is now.
+knob_turn() { # NAME DISK KNOB SETTING
+	mkfifo "$tmp/$1.go"
+	"$B/tests/testbed/turn-knob" "$2" "$3" "$4" sh -c "touch $tmp/$1.turned; read -r go <$tmp/$1.go" \
+		>"$tmp/$1.values" 2>&1 &
+	echo $! >"$tmp/$1.pid"
+	eventually test -e "$tmp/$1.turned" -o ! -d "/proc/$!"
+	cat "$tmp/$1.values"
+	[[ -e $tmp/$1.turned ]]
+}
+
+# Sets knob_value to what is found after it was put back.
+knob_back() { # NAME
+	local status
+	[[ ! -e $tmp/$1.turned ]] || echo go >"$tmp/$1.go"
+	wait "$(<"$tmp/$1.pid")"
+	status=$?
+	# shellcheck disable=SC2034 # for the caller
+	knob_value=$(sed -n 3p "$tmp/$1.values")
+	rm -f "$tmp/$1".{go,turned,pid,values}
+	return $status
+}

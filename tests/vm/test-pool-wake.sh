@@ -1,0 +1,116 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# kernels: one
+# limit: 400
+#
+# Eight SATA disks of one md array, put to sleep by a budget: one IO wakes them all, as many at once as
+# the spin-up power allows, where without the daemon each would be tripped over in its turn. Who woke
+# them is known. The account of cycles outlives a kill, and what it does not afford is not done.
+. "$(dirname "$0")/lib.sh"
+
+spin_up_ms=3000
+disks=()
+
+cleanup() { # FAILED
+	[[ -z $daemon_pid ]] || stop_daemon
+	mdadm --stop /dev/md0 2>/dev/null
+	hddsim_stop_all
+}
+at_end=(cleanup "${at_end[@]}")
+
+make_pool() {
+	local i
+	for ((i = 0; i < 8; i++)); do
+		hddsim_start "d$i" ata --mb-s=20 --size-mb=64 --spin-up-ms=$spin_up_ms \
+			--condition=standby_z:1.5:300:$spin_up_ms || return
+		disks+=("$hddsim_disk")
+	done
+	modprobe raid0
+	mdadm --create /dev/md0 --run --level=0 --chunk=64 --raid-devices=8 "${disks[@]/#//dev/}" 2>&1
+}
+
+asleep() {
+	local i n=0
+	for ((i = 0; i < 8; i++)); do
+		[[ $(hddsim_get "d$i" condition) != standby_z ]] || ((n++))
+	done
+	echo $n
+}
+asleep_are() { [[ $(asleep) -eq $1 ]]; }
+
+within() { # SECONDS COMMAND...
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		[[ $SECONDS -lt $end ]] || return 1
+		sleep 0.3
+	done
+}
+
+# The most that they draw together while COMMAND runs, and how long it takes.
+peak_of() { # COMMAND...
+	local pid watts began=$EPOCHREALTIME
+	peak=0
+	"$@" &
+	pid=$!
+	while kill -0 $pid 2>/dev/null; do
+		watts=$(for i in 0 1 2 3 4 5 6 7; do hddsim_get "d$i" watts; done | awk '{ w += $1 } END { print w }')
+		peak=$(awk -v a="$peak" -v b="$watts" 'BEGIN { print (a > b) ? a : b }')
+	done
+	wait $pid
+	took=$(((${EPOCHREALTIME/./} - ${began/./}) / 100000))
+	took=$((took / 10)).$((took % 10))
+}
+
+# From end to end, a stripe at a time: each disk in its turn.
+read_array() {
+	dd if=/dev/md0 of=/dev/null bs=64k count=16 iflag=direct status=none
+}
+
+make_pool || { echo "Bail out! no pool"; exit 1; }
+udevadm control --stop-exec-queue
+mkdir -p "$tmp/etc/profiles"
+# as quick as the disks are
+sed 's/^\(recovery\|wake_time\) = 15s/\1 = 3s/' "$root/policies/profiles/seagate-constellation-es2.profile" \
+	>"$tmp/etc/profiles/quick.profile"
+printf '%s\n' "[storpower]" "policy = emergency" "spinup_power = 100 W" "cycles_a_day = 2" \
+	>"$tmp/etc/storpower.conf"
+start_bus
+start_daemon
+
+is "the disks are of one pool" "$(for d in "${disks[@]}"; do says "$d" Pool; done | sort -u)" md0
+ctl set 20W >/dev/null 2>&1
+ok "a budget that only sleep can keep puts all eight to sleep" within 60 asleep_are 8
+is "each has paid a cycle for it" "$(says "${disks[3]}" StartsUsed)" 1
+ctl clear >/dev/null
+sleep 10
+is "giving the budget back wakes none of them" "$(asleep)" 8
+peak_of read_array
+echo "# woken together, within 100 W of spin-ups: $took s, at most $peak W"
+together=$took
+ok "woken together they draw no more than the spin-up power and the rest asleep allow" \
+	eval "awk 'BEGIN { exit !($peak <= 100 + 8 * 7) }'"
+is "all eight are awake" "$(asleep)" 0
+ok "who woke them is known" eval \
+	'ctl list --wakeups --json=short | jq -e ".[] | select(.Why == \"IO\" and .Process == \"dd\")"'
+ok "the others woke with their pool" eval \
+	'[[ $(ctl list --wakeups --json=short | jq "[.[] | select(.Why == \"its pool wakes\")] | length") -ge 7 ]]'
+ok "explain says so" eval 'ctl explain "${disks[3]}" | grep -q "its pool wakes"'
+
+ctl set 20W >/dev/null 2>&1
+ok "put to sleep once more" within 120 asleep_are 8
+stop_daemon KILL
+# a disk at a time, without anybody to look ahead
+peak_of read_array
+echo "# one by one: $took s, at most $peak W"
+alone=$took
+ok "waking together is faster than one by one" eval "awk 'BEGIN { exit !($together < $alone) }'"
+start_daemon
+echo "# woken together $together s, one by one $alone s"
+is "the account of cycles is the same after a kill" "$(says "${disks[3]}" StartsUsed)" 2
+sleep 25
+is "what the account does not afford is not done: all stay up" "$(asleep)" 0
+ok "why is said" eval 'ctl show "${disks[3]}" | grep -qi "cycles"'
+ok "and that the budget is not held" eval '[[ $(property Degraded) == true ]]'
+ctl clear
+done_testing
