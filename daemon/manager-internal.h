@@ -208,6 +208,12 @@ static inline uint64_t manager_now_us(const Manager *m)
 	return clock_now_us(&m->loop->clock);
 }
 
+/* Do they sleep and wake together? */
+static inline bool managed_in_one_pool(const ManagedDevice *a, const ManagedDevice *b)
+{
+	return *a->device->pool && streq(a->device->pool, b->device->pool);
+}
+
 /* manager.c */
 void manager_react(Manager *m, const char *why); /* budget -> plan -> knobs, at once */
 void manager_arm(Manager *m);                    /* sets the timer for whatever is next */

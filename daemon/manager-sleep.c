@@ -29,15 +29,10 @@ static _printf_(2, 3) bool stays_up(ManagedDevice *md, const char *format, ...)
 	return false;
 }
 
-static bool in_one_pool(const ManagedDevice *a, const ManagedDevice *b)
-{
-	return *a->device->pool && streq(a->device->pool, b->device->pool);
-}
-
 static bool pool_stuck(const Manager *m, const ManagedDevice *md)
 {
 	for (size_t i = 0; i < m->n_devices; i++)
-		if (m->devices[i]->will_not_wake && in_one_pool(md, m->devices[i]))
+		if (m->devices[i]->will_not_wake && managed_in_one_pool(md, m->devices[i]))
 			return true;
 	return false;
 }

@@ -238,7 +238,7 @@ static bool take_in(Manager *m, const Step *s)
 		note_failure(m, s);
 	else
 		note_success(m, s);
-	return (s->mk->knob->mechanism == MECHANISM_CONDITION) ||
+	return s->mk->knob->mechanism == MECHANISM_CONDITION ||
 	       (s->result < 0 && s->result != -ESTALE);
 }
 

@@ -98,6 +98,8 @@ static void wake_test_done(Job *job)
 	log_notice("%s: wake test on %s: %s", md->device->name,
 		   *md->device->hba ? md->device->hba : "its HBA", t->text ?: "");
 	md->has_counters = false; /* its own read is nobody's IO */
+	if (t->result >= 0)
+		managed_notice_serving(m, md);
 	if (!t->refused) {
 		record(m, t);
 		take_wake_tests(m);

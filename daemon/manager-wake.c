@@ -18,11 +18,6 @@ static const ConditionPower *sleeping_condition(const ManagedDevice *md)
 	return &md->device->profile->conditions[md->actual.condition];
 }
 
-static bool in_one_pool(const ManagedDevice *a, const ManagedDevice *b)
-{
-	return *a->device->pool && streq(a->device->pool, b->device->pool);
-}
-
 /* What it was found in no longer matters: it is to be active. */
 static void forget_found_condition(ManagedDevice *md)
 {
@@ -49,7 +44,7 @@ void managed_want_awake(Manager *m, ManagedDevice *md, const char *why)
 static void wake_pool(Manager *m, const ManagedDevice *md)
 {
 	for (size_t i = 0; i < m->n_devices; i++)
-		if (m->devices[i] != md && in_one_pool(md, m->devices[i]))
+		if (m->devices[i] != md && managed_in_one_pool(md, m->devices[i]))
 			managed_want_awake(m, m->devices[i], "its pool wakes");
 }
 
@@ -85,6 +80,23 @@ void managed_begin_waking(Manager *m, ManagedDevice *md)
 	wake_pool(m, md);
 }
 
+/* What its knob would read now. True: that is news. */
+static bool say_active(ManagedDevice *md)
+{
+	const char *active = condition_name(CONDITION_ACTIVE);
+	bool news = false;
+
+	for (size_t i = 0; i < knob_count(); i++) {
+		ManagedKnob *mk = &md->knobs[i];
+
+		if (mk->knob->mechanism != MECHANISM_CONDITION || !mk->offered)
+			continue;
+		news |= !streq(mk->current.text, active);
+		snprintf(mk->current.text, sizeof(mk->current.text), "%s", active);
+	}
+	return news;
+}
+
 /* IO has reached a sleeping disk: it is waking now, whatever was planned, and the others must make
  * room for its spin-up at once. */
 void managed_notice_waking(Manager *m, ManagedDevice *md)
@@ -95,10 +107,7 @@ void managed_notice_waking(Manager *m, ManagedDevice *md)
 	md->actual.condition = CONDITION_ACTIVE;
 	md->target.condition = CONDITION_ACTIVE;
 	/* a command to ask would wait until it is awake */
-	for (size_t i = 0; i < knob_count(); i++)
-		if (md->knobs[i].knob->mechanism == MECHANISM_CONDITION && md->knobs[i].offered)
-			snprintf(md->knobs[i].current.text, sizeof(md->knobs[i].current.text), "%s",
-				 condition_name(CONDITION_ACTIVE));
+	say_active(md);
 	managed_update_cap(m, md);
 	m->woken = true;
 }
@@ -107,10 +116,7 @@ void managed_notice_waking(Manager *m, ManagedDevice *md)
 static void leave_rest(Manager *m, ManagedDevice *md)
 {
 	md->actual.condition = md->target.condition = CONDITION_ACTIVE;
-	for (size_t i = 0; i < knob_count(); i++)
-		if (md->knobs[i].knob->mechanism == MECHANISM_CONDITION && md->knobs[i].offered)
-			snprintf(md->knobs[i].current.text, sizeof(md->knobs[i].current.text), "%s",
-				 condition_name(CONDITION_ACTIVE));
+	say_active(md);
 	managed_set_target(m, md, &md->target);
 }
 
@@ -122,11 +128,11 @@ void managed_notice_serving(Manager *m, ManagedDevice *md)
 		managed_notice_waking(m, md);
 	else if (md->actual.condition != CONDITION_ACTIVE)
 		leave_rest(m, md);
+	else if (say_active(md))
+		managed_set_target(m, md, &md->target);
+	/* IO that was done may have ended in an error: what did not wake once is believed again
+	 * only after a test, or when a command has woken it */
 	md->io_wakes = false;
-	if (!md->will_not_wake)
-		return;
-	md->will_not_wake = false;
-	log_notice("%s: serves IO again", md->device->name);
 }
 
 void managed_take_waking(Manager *m, ManagedDevice *md)
