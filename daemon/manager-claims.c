@@ -31,20 +31,6 @@ static int claims_clock(const Manager *m, char boot_id[37], ClaimsClock *ret)
 	return 0;
 }
 
-/* A file of another version: without its claims rather than without a daemon, but nothing is lost.
- */
-static int set_aside(const char *path)
-{
-	_cleanup_free_ char *aside = text_printf("%s.damaged", path);
-
-	if (!aside || rename(path, aside) < 0)
-		return log_error_errno(errno, "%s cannot be moved aside", path);
-	log_error(
-		"%s cannot be understood: moved to %s, going on without its claims; set them anew",
-		path, aside);
-	return 0;
-}
-
 int manager_load_claims(Manager *m)
 {
 	_cleanup_free_ char *text = NULL;
@@ -62,7 +48,8 @@ int manager_load_claims(Manager *m)
 	if (r >= 0)
 		r = claims_load(m->claims, m->config.claims_path, text, &clock);
 	if (r == -EBADMSG)
-		return set_aside(m->config.claims_path);
+		return manager_set_aside(m->config.claims_path,
+					 "going on without its claims; set them anew");
 	if (r < 0)
 		return log_error_errno(r, "Standing claims in %s cannot be read",
 				       m->config.claims_path);

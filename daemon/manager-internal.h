@@ -220,6 +220,11 @@ void manager_arm(Manager *m);                    /* sets the timer for whatever 
 bool manager_enforcing(const Manager *m);        /* is any claim active? */
 double manager_spendable_w(const Manager *m);    /* the budget less what is kept free */
 
+/* manager-aside.c */
+/* A file of another version, or a damaged one: without it rather than without a daemon, but nothing
+ * is lost. now: what goes on without it, for the log. */
+int manager_set_aside(const char *path, const char *now);
+
 /* manager-claims.c */
 int manager_load_claims(Manager *m);
 void manager_save_claims(const Manager *m);

@@ -8,17 +8,6 @@
 #include "base/log.h"
 #include "manager-internal.h"
 
-static int set_aside(const char *path)
-{
-	_cleanup_free_ char *aside = text_printf("%s.damaged", path);
-
-	if (!aside || rename(path, aside) < 0)
-		return log_error_errno(errno, "%s cannot be moved aside", path);
-	log_error("%s cannot be understood: moved to %s; every disk begins with a day's cycles",
-		  path, aside);
-	return 0;
-}
-
 int manager_open_wear(Manager *m)
 {
 	const char *path = m->config.wear_path;
@@ -27,7 +16,7 @@ int manager_open_wear(Manager *m)
 	m->realtime_offset_us = realtime_us() - manager_now_us(m);
 	r = wear_book_load(path, &m->wear);
 	if (r == -EBADMSG) {
-		r = set_aside(path);
+		r = manager_set_aside(path, "every disk begins with a day's cycles");
 		if (r >= 0)
 			r = wear_book_load(path, &m->wear);
 	}

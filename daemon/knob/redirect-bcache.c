@@ -21,6 +21,7 @@
 #include "base/text.h"
 #include "knob/attribute.h"
 #include "knob/registry.h"
+#include "knob/value-words.h"
 
 #define COMPONENT "bcache"
 #define MODE      "cache_mode"
@@ -111,14 +112,6 @@ static int read_word(Device *d, const Word *w, char *buf, size_t size)
 	return r;
 }
 
-static int append(KnobValue *v, const char *key, const char *word)
-{
-	size_t n = strlen(v->text);
-	int m = snprintf(v->text + n, sizeof(v->text) - n, " %s=%s", key, word);
-
-	return (size_t)m < sizeof(v->text) - n ? 0 : -ENOBUFS;
-}
-
 /* The set's attributes are left alone where it serves several disks: what one of them has set, the
  * next would take for the original. */
 static int bcache_read(Device *d, KnobValue *ret)
@@ -136,7 +129,7 @@ static int bcache_read(Device *d, KnobValue *ret)
 		if (r == -ENOENT && i > 0)
 			r = 0; /* not in this kernel */
 		else if (r >= 0)
-			r = append(&v, words[i].key, word);
+			r = value_add_word(&v, words[i].key, word);
 	}
 	if (r < 0)
 		return r;
@@ -188,7 +181,7 @@ static int bcache_want(const Device *d, const Setting *s, const KnobValue *origi
 		char word[WORD_MAX];
 
 		if (value_word(original, w->key, word, sizeof(word)))
-			r = append(&v, w->key, to ?: word);
+			r = value_add_word(&v, w->key, to ?: word);
 	}
 	if (r < 0)
 		return r;

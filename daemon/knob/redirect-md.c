@@ -159,18 +159,10 @@ static int add_write_mostly(void *userdata, const char *key, const char *word)
 
 static int md_want(const Device *d, const Setting *s, const KnobValue *original, KnobValue *ret)
 {
-	KnobValue v = { "" };
-	int r;
-
 	(void)d;
-	if (s->redirect != REDIRECT_HOLD) {
-		*ret = *original;
-		return 0;
-	}
-	r = value_each_word(original, add_write_mostly, &v);
-	if (r < 0)
-		return r;
-	*ret = *v.text ? v : *original;
+	if (s->redirect == REDIRECT_HOLD)
+		return value_hold_words(original, add_write_mostly, ret);
+	*ret = *original;
 	return 0;
 }
 

@@ -33,6 +33,17 @@ int value_each_word(const KnobValue *v, ValueVisit visit, void *userdata)
 	return r;
 }
 
+int value_hold_words(const KnobValue *original, ValueVisit add, KnobValue *ret)
+{
+	KnobValue v = { "" };
+	int r = value_each_word(original, add, &v);
+
+	if (r < 0)
+		return r;
+	*ret = *v.text ? v : *original;
+	return 0;
+}
+
 typedef struct Wanted {
 	const char *key, *word;
 } Wanted;

@@ -15,5 +15,9 @@ int value_add_word(KnobValue *v, const char *key, const char *word);
 typedef int (*ValueVisit)(void *userdata, const char *key, const char *word);
 int value_each_word(const KnobValue *v, ValueVisit visit, void *userdata);
 
+/* As Knob.want, to hold: `add` puts each word of the original, or another in its place, into its
+ * userdata, a KnobValue. A value without words stays as it is. */
+int value_hold_words(const KnobValue *original, ValueVisit add, KnobValue *ret);
+
 /* As Knob.fulfils: whatever is still there has its word. */
 bool value_words_fulfil(const Device *d, const KnobValue *wanted, const KnobValue *found);
