@@ -15,7 +15,7 @@ void managed_update_cap(Manager *m, ManagedDevice *md)
 {
 	double w = managed_cap_w(m, md, &md->actual);
 
-	if (manager_now_us(m) < md->transition_end_us)
+	if (managed_waking(m, md))
 		w = MAX(w, md->transition_w);
 	m->cap_w += w - md->cap_w;
 	md->cap_w = w;
@@ -145,8 +145,8 @@ static bool has_failed(const ManagedDevice *md)
 
 bool managed_held(const Manager *m, const ManagedDevice *md)
 {
-	if (manager_now_us(m) < md->transition_end_us || managed_overdue(m, md) || md->leftover ||
-	    md->awaits_sleep || has_failed(md))
+	if (managed_waking(m, md) || managed_overdue(m, md) || md->leftover || md->awaits_sleep ||
+	    has_failed(md))
 		return true;
 	return md->busy && md->stepping == MECHANISM_CONDITION &&
 	       md->target.condition != md->actual.condition;

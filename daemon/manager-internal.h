@@ -110,7 +110,8 @@ struct ManagedDevice {
 	Mechanism stepping; /* what the step, or the one before, is about */
 	char *problem;
 	uint64_t transition_end_us; /* waking until then... */
-	double transition_w;        /* ...drawing so much */
+	bool unanswered;            /* ...and longer, until it has shown that it is awake */
+	double transition_w;        /* drawing so much meanwhile */
 	uint64_t tightened_us;      /* last lowering, for dwell */
 	uint64_t woke_us, last_io_us, last_read_us, last_write_us;
 
@@ -271,12 +272,14 @@ void managed_refund(ManagedDevice *md, Condition c);
 /* manager-wake.c */
 void managed_want_awake(Manager *m, ManagedDevice *md, const char *why);
 void managed_fell_asleep(Manager *m, ManagedDevice *md);
-void managed_watch_sleep(Manager *m, ManagedDevice *md);    /* from now, by eBPF: who wakes it? */
-void managed_begin_waking(Manager *m, ManagedDevice *md);   /* its spin-up counts from now */
-void managed_notice_waking(Manager *m, ManagedDevice *md);  /* by IO */
-void managed_notice_serving(Manager *m, ManagedDevice *md); /* IO was done */
-void managed_take_waking(Manager *m, ManagedDevice *md);    /* or leaving its rest */
-void managed_watch_waking(Manager *m, ManagedDevice *md);   /* does it? */
+void managed_watch_sleep(Manager *m, ManagedDevice *md);  /* from now, by eBPF: who wakes it? */
+void managed_begin_waking(Manager *m, ManagedDevice *md); /* its spin-up counts from now */
+bool managed_waking(const Manager *m, const ManagedDevice *md);
+uint64_t managed_waking_ends_us(const Manager *m, const ManagedDevice *md); /* at the latest */
+void managed_notice_waking(Manager *m, ManagedDevice *md);                  /* by IO */
+void managed_notice_serving(Manager *m, ManagedDevice *md);                 /* IO was done */
+void managed_take_waking(Manager *m, ManagedDevice *md);  /* or leaving its rest */
+void managed_watch_waking(Manager *m, ManagedDevice *md); /* does it? */
 void managed_mark_stuck(Manager *m, ManagedDevice *md);
 bool manager_hba_stuck(const Manager *m, const Device *d);
 void manager_peek(Manager *m); /* at sleeping disks only; sets woken */

@@ -140,7 +140,7 @@ static void observe_power(Manager *m, ManagedDevice *md)
 	md->estimated_w = expected.watts;
 	if (!isnan(md->rates.joules_per_s))
 		md->estimated_w = MIN(base_w(md) + md->rates.joules_per_s, cap_w);
-	if (md->transition_end_us)
+	if (managed_waking(m, md))
 		md->estimated_w = MAX(md->estimated_w, md->transition_w);
 	else if (!isnan(md->measured_w) && manager_now_us(m) >= md->tightened_us + AVERAGED_US)
 		managed_distrust(m, md, md->measured_w / cap_w);

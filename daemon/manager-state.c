@@ -131,7 +131,7 @@ static void fill_device(const Manager *m, ManagedDevice *md, DeviceState *ret)
 						    : plan_reason_text(md->planned.reason),
 		.problem = md->problem,
 		.asleep = managed_asleep(md),
-		.changing = md->busy || md->transition_end_us > manager_now_us(m),
+		.changing = md->busy || managed_waking(m, md),
 		.awake_why = managed_asleep(md) ? "" : md->awake_why,
 		.redirect = md->actual.redirect,
 		.has_cache = md->has_cache,

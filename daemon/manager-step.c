@@ -137,7 +137,7 @@ static void note_sleep(Manager *m, const Step *s)
 	if (!s->raises && managed_asleep(md))
 		managed_fell_asleep(m, md);
 	if (s->raises)
-		md->will_not_wake = false;
+		md->will_not_wake = md->unanswered = false;
 }
 
 static void note_success(Manager *m, const Step *s)

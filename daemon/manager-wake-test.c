@@ -119,7 +119,7 @@ static const char *why_not(const Manager *m, const ManagedDevice *md)
 	for (size_t i = 0; i < m->n_devices; i++)
 		if (m->devices[i]->testing)
 			return "another wake test is under way";
-	if (md->busy || manager_now_us(m) < md->transition_end_us)
+	if (md->busy || managed_waking(m, md))
 		return "it is being set just now: try again in a minute";
 	if (managed_asleep(md))
 		return "it sleeps: wake it first, with storpowerctl wake";

@@ -61,6 +61,30 @@ void managed_watch_sleep(Manager *m, ManagedDevice *md)
 	md->watched = meter_watch_wake(m->meter, md->device, true) >= 0;
 }
 
+/* By then it is awake, or will not wake. */
+static uint64_t patience_ends_us(const ManagedDevice *md)
+{
+	double recovery_s = md->device->profile->conditions[CONDITION_STANDBY_Z].recovery_s;
+
+	return md->woke_us + STUCK_US + STUCK_FACTOR * (uint64_t)(recovery_s * USEC_PER_SEC);
+}
+
+/* A profile's time is a guess about the disk at hand: the next one begins when this one is up. */
+bool managed_waking(const Manager *m, const ManagedDevice *md)
+{
+	uint64_t now = manager_now_us(m);
+
+	return now < md->transition_end_us ||
+	       (md->transition_end_us && md->unanswered && now < patience_ends_us(md));
+}
+
+uint64_t managed_waking_ends_us(const Manager *m, const ManagedDevice *md)
+{
+	uint64_t end_us = md->transition_end_us ?: USEC_NEVER;
+
+	return md->unanswered && managed_waking(m, md) ? MAX(end_us, patience_ends_us(md)) : end_us;
+}
+
 void managed_begin_waking(Manager *m, ManagedDevice *md)
 {
 	const ConditionPower *c = sleeping_condition(md);
@@ -68,6 +92,7 @@ void managed_begin_waking(Manager *m, ManagedDevice *md)
 
 	md->transition_w = c->wake_w;
 	md->transition_end_us = now + (uint64_t)(c->wake_s * 1e6);
+	md->unanswered = true;
 	md->woke_us = now;
 	if (!md->charged) /* it had stopped by itself, or somebody else stopped it */
 		managed_charge(md, md->actual.condition);
@@ -132,7 +157,7 @@ void managed_notice_serving(Manager *m, ManagedDevice *md)
 		managed_set_target(m, md, &md->target);
 	/* IO that was done may have ended in an error: what did not wake once is believed again
 	 * only after a test, or when a command has woken it */
-	md->io_wakes = false;
+	md->io_wakes = md->unanswered = false;
 }
 
 void managed_take_waking(Manager *m, ManagedDevice *md)
@@ -182,18 +207,16 @@ void managed_mark_stuck(Manager *m, ManagedDevice *md)
 
 void managed_watch_waking(Manager *m, ManagedDevice *md)
 {
-	const Profile *p = md->device->profile;
-	double recovery_s = p->conditions[CONDITION_STANDBY_Z].recovery_s;
-	uint64_t patience_us = STUCK_US + STUCK_FACTOR * (uint64_t)(recovery_s * USEC_PER_SEC);
+	uint64_t now = manager_now_us(m);
 	DeviceCounters c;
 
-	if (!md->io_wakes || md->will_not_wake || manager_now_us(m) < md->woke_us + patience_us)
+	if (!md->io_wakes || md->will_not_wake || now < md->transition_end_us)
 		return;
-	if (md->device->ops->counters && md->device->ops->counters(md->device, &c) >= 0 &&
-	    c.outstanding >= 1)
+	if (!md->device->ops->counters || md->device->ops->counters(md->device, &c) < 0 ||
+	    c.outstanding < 1)
+		md->io_wakes = md->unanswered = false;
+	else if (now >= patience_ends_us(md))
 		managed_mark_stuck(m, md);
-	else
-		md->io_wakes = false;
 }
 
 void manager_peek(Manager *m)
@@ -251,10 +274,12 @@ void managed_clear_suspicion(Manager *m, ManagedDevice *md)
 	managed_watch_sleep(m, md);
 }
 
+/* Whether one has to be asked, or to be seen serving. */
 bool manager_any_suspect(const Manager *m)
 {
 	for (size_t i = 0; i < m->n_devices; i++)
-		if (managed_suspect(m->devices[i]))
+		if (managed_suspect(m->devices[i]) ||
+		    (m->devices[i]->io_wakes && managed_waking(m, m->devices[i])))
 			return true;
 	return false;
 }
@@ -270,14 +295,13 @@ bool manager_any_to_peek_at(const Manager *m)
 
 static size_t count_spinups(const Manager *m, double *ret_w)
 {
-	uint64_t now = manager_now_us(m);
 	size_t n = 0;
 
 	*ret_w = 0;
 	for (size_t i = 0; i < m->n_devices; i++) {
 		const ManagedDevice *md = m->devices[i];
 
-		if (now >= md->transition_end_us)
+		if (!managed_waking(m, md))
 			continue;
 		*ret_w += md->transition_w;
 		n++;

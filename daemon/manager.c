@@ -371,8 +371,7 @@ static bool managed_pending(const ManagedDevice *md)
 /* When the device must be looked after again. */
 static uint64_t next_due_of(const Manager *m, const ManagedDevice *md)
 {
-	uint64_t next =
-		MIN(md->transition_end_us ?: USEC_NEVER, md->uncontrolled_until_us ?: USEC_NEVER);
+	uint64_t next = MIN(managed_waking_ends_us(m, md), md->uncontrolled_until_us ?: USEC_NEVER);
 
 	for (size_t i = 0; i < knob_count(); i++)
 		if (md->knobs[i].retry_at_us)
@@ -389,7 +388,7 @@ static uint64_t next_due_of(const Manager *m, const ManagedDevice *md)
 /* What was waited for has come: the device may be planned for again, or no longer. */
 static bool clear_due(Manager *m, ManagedDevice *md, uint64_t now)
 {
-	bool due = md->transition_end_us && md->transition_end_us <= now;
+	bool due = md->transition_end_us && !managed_waking(m, md);
 
 	if (due)
 		md->transition_end_us = 0;

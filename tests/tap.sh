@@ -41,14 +41,21 @@ status() {
 	[[ $got == "$wanted" ]] || sed 's/^/# /' "$tmp/err"
 }
 
-# eventually COMMAND...: within ten seconds
-eventually() {
-	local i
-	for ((i = 0; i < 200; i++)); do
-		"$@" >/dev/null 2>&1 && return 0
-		sleep 0.05
+# within SECONDS COMMAND...: until it succeeds, without its words. In vain: what it says then, and what a
+# test's `show` says.
+within() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		((SECONDS < end)) && sleep 0.05 && continue
+		"$@" && return
+		! declare -F show >/dev/null || show
+		return 1
 	done
-	"$@"
+}
+
+eventually() { # COMMAND...
+	within 10 "$@"
 }
 
 # Every promise of the test, each with the reason why it was not looked at.

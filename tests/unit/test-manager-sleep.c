@@ -103,6 +103,39 @@ static void spin_ups_stay_below_the_power_they_may_draw_together(void **state)
 	fixture_close(&f);
 }
 
+static size_t count_busy(const Fixture *f)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->manager->n_devices; i++)
+		n += f->manager->devices[i]->busy;
+	return n;
+}
+
+static void a_spin_up_that_takes_longer_than_the_profile_says_keeps_the_next_waiting(void **state)
+{
+	FaultyDevice slow[4];
+	Fixture f;
+
+	(void)state;
+	open_idle(&f, SIM_NODE("archive") DISKS(4) IDLE);
+	fixture_release(&f, put_to_sleep(&f, "8 W"));
+	for (size_t i = 0; i < 4; i++) {
+		faulty_device_wrap(&slow[i], f.manager->devices[i]->device, &f.loop->clock);
+		slow[i].late = true;
+		slow[i].hang_us = 20 * USEC_PER_SEC;
+	}
+	assert_int_equal(manager_wake_device(f.manager, "", &(char *){ NULL }), 0);
+	for (unsigned i = 0; i < 1200 && (count_asleep(&f) || count_busy(&f)); i++) {
+		fixture_run(&f, 0.1);
+		assert_in_range(count_busy(&f), 0, 2);
+		assert_in_range(count_waking(&f), count_busy(&f), 2);
+	}
+	assert_int_equal(count_asleep(&f), 0);
+	assert_int_equal(count_waking(&f), 0);
+	fixture_close(&f);
+}
+
 static void disks_wake_under_a_budget_one_by_one_where_it_bears_no_more(void **state)
 {
 	Fixture f;
@@ -269,6 +302,8 @@ int main(void)
 		cmocka_unit_test(a_disk_that_is_not_there_cannot_be_woken),
 		cmocka_unit_test(no_more_spin_up_at_once_than_configured),
 		cmocka_unit_test(spin_ups_stay_below_the_power_they_may_draw_together),
+		cmocka_unit_test(
+			a_spin_up_that_takes_longer_than_the_profile_says_keeps_the_next_waiting),
 		cmocka_unit_test(disks_wake_under_a_budget_one_by_one_where_it_bears_no_more),
 		cmocka_unit_test(a_disk_without_cycles_left_stays_up_and_the_budget_is_missed),
 		cmocka_unit_test(shallower_conditions_carry_the_budget_when_stops_are_spent),

@@ -154,7 +154,7 @@ static inline size_t count_waking(const Fixture *f)
 	size_t n = 0;
 
 	for (size_t i = 0; i < f->manager->n_devices; i++)
-		n += now_us(f) < f->manager->devices[i]->transition_end_us;
+		n += managed_waking(f->manager, f->manager->devices[i]);
 	return n;
 }
 

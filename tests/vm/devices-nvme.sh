@@ -28,16 +28,6 @@ nvmesim_live() { # NAME
 		[[ $(<"/sys/class/nvme/$controller/state") == live && -b /dev/${controller}n1 ]]
 }
 
-nvmesim_wait() { # COMMAND...: within 20 seconds
-	local i
-	for ((i = 0; i < 400; i++)); do
-		"$@" 2>/dev/null && return
-		sleep 0.05
-	done
-	echo "nvmesim: waited in vain for: $*" >&2
-	return 1
-}
-
 # Starts a simulator, connects it, and sets nvmesim_ctrl (nvme0) and nvmesim_disk (nvme0n1). Options
 # are nvmesim's, with --drive=pm9a3 --scale=0.005 unless given. NVMESIM_CONNECT: more for `nvme
 # connect`. Its log is $nvmesim_folder/NAME.log.
@@ -52,7 +42,7 @@ nvmesim_start() { # NAME [OPTION...]
 		--port=$nvmesim_port --log="$path.log" --control="$path.control" \
 		"${defaults[@]}" "$@" >"$path.out" 2>&1 &
 	echo $! >"$path.pid"
-	nvmesim_wait test -S "$path.control" || { cat "$path.out" >&2; return 1; }
+	within 20 test -S "$path.control" || { cat "$path.out" >&2; return 1; }
 	nvmesim_connect "$name" $nvmesim_port || return
 	nvmesim_port=$((nvmesim_port + 1))
 }
@@ -62,7 +52,7 @@ nvmesim_connect() { # NAME PORT
 	nvme connect -t tcp -a 127.0.0.1 -s "$2" -n "$(nvmesim_nqn "$1")" -i 2 -c 1 \
 		-q nqn.2026-01.org.storpower:host --hostid=11111111-2222-3333-4444-555555555555 \
 		${NVMESIM_CONNECT:-} >&2 || return
-	nvmesim_wait nvmesim_live "$1" || return
+	within 20 nvmesim_live "$1" || return
 	# shellcheck disable=SC2034 # for the caller
 	nvmesim_ctrl=$(nvmesim_controller "$1") && nvmesim_disk=${nvmesim_ctrl}n1
 }

@@ -12,15 +12,6 @@
 options=(--mb-s=20 --condition=standby_z:1.5:300:2000 --condition=idle_c:3.7:200:900
 	--condition=idle_b:5.4:100:400 --condition=standby_y:3.7:200:900)
 
-within() { # SECONDS COMMAND...
-	local end=$((SECONDS + $1))
-	shift
-	until "$@"; do
-		[[ $SECONDS -lt $end ]] || { show; return 1; }
-		sleep 0.3
-	done
-}
-
 show() {
 	local name
 	for name in one two sas; do

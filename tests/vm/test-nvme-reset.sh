@@ -77,12 +77,8 @@ median() { # "MILLISECONDS MILLISECONDS"...: of the second figures
 		END { print "# median: " (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 " ms; the aim is 100" }'
 }
 
-soon() { # COMMAND...: within 30 seconds, however slow the machine
-	local end=$((SECONDS + 30))
-	until "$@" >/dev/null 2>&1; do
-		((SECONDS < end)) || { "$@"; return; }
-		sleep 0.05
-	done
+soon() { # however slow the machine
+	within 30 "$@"
 }
 
 cleanup() {

@@ -52,12 +52,20 @@ disk[sas]=$hddsim_disk
 nullb flash 64 0 memory_backed=1
 a=${disk[a]} b=${disk[b]} c=${disk[c]} d=${disk[d]} sas=${disk[sas]}
 modprobe -a raid1 raid456 dm_raid btrfs loop 2>/dev/null
+# Once udev has read the disks anew, which it may only begin to do after it was waited for.
+pools_are() { # POOLS DISK...
+	local got
+	got=$(pools "${@:2}")
+	echo "$got"
+	[[ $got == "$1" ]]
+}
+
 settle() {
 	udevadm settle --timeout=20
 }
 
 echo "# --- alone"
-is "a disk by itself is in no pool" "$(pools "$a" "$b" "$c" "$d")" ""
+ok "a disk by itself is in no pool" eventually pools_are "" "$a" "$b" "$c" "$d"
 is "and may sleep" "$(may_sleep "$a")" yes
 is "it hangs on its adapter" "$(place "$a" hba | grep -c '^tcm_loop_adapter_[0-9]*$')" 1
 
@@ -65,8 +73,8 @@ echo "# --- md"
 mdadm --create /dev/md0 --run --force --level=5 --raid-devices=3 --metadata=1.2 --homehost=any \
 	--assume-clean "/dev/$a" "/dev/$b" "/dev/$c" >/dev/null 2>>"$tmp/words"
 settle
-is "the members of an array are one pool" "$(pools "$a" "$b" "$c")" md0
-is "another disk is not in it" "$(pools "$d")" ""
+ok "the members of an array are one pool" eventually pools_are md0 "$a" "$b" "$c"
+ok "another disk is not in it" eventually pools_are "" "$d"
 is "an array at rest may sleep" "$(may_sleep "$b")" yes
 echo 100 >/sys/block/md0/md/sync_speed_max
 echo check >/sys/block/md0/md/sync_action
@@ -88,23 +96,23 @@ pvcreate -qq -ff -y /dev/md0 "/dev/$d" >/dev/null 2>>"$tmp/words"
 vgcreate -qq my-vg /dev/md0 "/dev/$d" >/dev/null 2>>"$tmp/words"
 lvcreate -qq -y -L 16M -n one my-vg /dev/md0 >/dev/null 2>>"$tmp/words"
 settle
-is "a group with a volume on the array alone" "$(pools "$a" "$b" "$c")" md0
+ok "a group with a volume on the array alone" eventually pools_are md0 "$a" "$b" "$c"
 lvcreate -qq -y -L 16M -n two my-vg "/dev/$d" >/dev/null 2>>"$tmp/words"
 settle
-is "with a volume on another disk joins that, and is the larger" "$(pools "$a" "$b" "$c" "$d")" my-vg
+ok "with a volume on another disk joins that, and is the larger" eventually pools_are my-vg "$a" "$b" "$c" "$d"
 is "and what is rebuilt at one end keeps the other's array up" "$(may_sleep "$a")" \
 	"md0 is being resynced (recover)"
 vgchange -qq -an my-vg && vgremove -qq -ff -y my-vg >/dev/null
 mdadm --stop /dev/md0 2>>"$tmp/words"
 mdadm --zero-superblock "/dev/$a" "/dev/$b" "/dev/$c"
 settle
-is "all of it gone, the disks are free again" "$(pools "$a" "$b" "$c" "$d")" ""
+ok "all of it gone, the disks are free again" eventually pools_are "" "$a" "$b" "$c" "$d"
 
 echo "# --- LVM over two disks"
 vgcreate -qq vg0 "/dev/$a" "/dev/$b" >/dev/null 2>>"$tmp/words"
 lvcreate -qq -y -i 2 -L 16M -n striped vg0 >/dev/null 2>>"$tmp/words"
 settle
-is "a volume group is a pool" "$(pools "$a" "$b")" vg0
+ok "a volume group is a pool" eventually pools_are vg0 "$a" "$b"
 is "and may sleep" "$(may_sleep "$a")" yes
 lvcreate -qq -y --type raid1 -m 1 -L 24M --maxrecoveryrate 128k -n mirror vg0 >/dev/null 2>>"$tmp/words"
 settle
@@ -117,7 +125,7 @@ echo "# --- an array with flash"
 mdadm --create /dev/md1 --run --force --level=1 --raid-devices=2 --metadata=1.2 --homehost=any \
 	--assume-clean "/dev/$a" /dev/flash >/dev/null 2>>"$tmp/words"
 settle
-is "a disk that is mirrored to flash is in no pool: flash keeps nobody awake" "$(pools "$a")" ""
+ok "a disk that is mirrored to flash is in no pool: flash keeps nobody awake" eventually pools_are "" "$a"
 mdadm --stop /dev/md1 2>>"$tmp/words"
 mdadm --zero-superblock "/dev/$a"
 settle
@@ -130,7 +138,7 @@ dmsetup create wc --table "0 $(blockdev --getsz "/dev/$a") writecache s /dev/$a 
 settle
 is "the cache of a dm-writecache is kept awake" "$(place flash keep_awake)" "it is the cache of wc"
 is "its origin is not" "$(place "$a" keep_awake)" ""
-is "nor are they a pool" "$(pools "$a")" ""
+ok "nor are they a pool" eventually pools_are "" "$a"
 dmsetup remove wc
 dd if=/dev/zero of=/dev/flash bs=1M count=4 oflag=direct status=none
 settle
@@ -154,9 +162,9 @@ mkdir -p "$tmp/mnt"
 mkfs.btrfs -q -f -d raid1 -m raid1 "/dev/$c" "/dev/$d" 2>>"$tmp/words"
 settle
 uuid=$(blkid -o value -s UUID "/dev/$c")
-is "a btrfs that is not mounted is a pool" "$(pools "$c" "$d")" "btrfs $uuid"
+ok "a btrfs that is not mounted is a pool" eventually pools_are "btrfs $uuid" "$c" "$d"
 mount -t btrfs "/dev/$c" "$tmp/mnt"
-is "and one that is" "$(pools "$c" "$d")" "btrfs $uuid"
+ok "and one that is" eventually pools_are "btrfs $uuid" "$c" "$d"
 is "at rest it may sleep" "$(may_sleep "$d")" yes
 dd if=/dev/urandom of="$tmp/mnt/data" bs=1M count=32 status=none
 sync

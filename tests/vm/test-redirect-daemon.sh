@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: one
-# limit: 500
+# limit: 700
 # disk: 512M
 # resets: 1
 #
@@ -35,15 +35,6 @@ show() {
 	ctl status
 	ctl list --wakeups
 	tail -n 40 "$tmp/daemon.log"
-}
-
-within() { # SECONDS COMMAND...
-	local end=$((SECONDS + $1))
-	shift
-	until "$@"; do
-		[[ $SECONDS -lt $end ]] || { show; return 1; }
-		sleep 0.3
-	done
 }
 
 bail() {

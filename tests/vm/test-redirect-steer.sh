@@ -84,7 +84,7 @@ read_200() { # NODE
 write_one() { # NODE
 	dd if=/dev/urandom of="$1" bs=4k count=1 seek=5000 oflag=direct conv=notrunc status=none
 }
-export -f asleep to_sleep while_doing read_200 write_one eventually hddsim_get hddsim_say
+export -f asleep to_sleep while_doing read_200 write_one within eventually hddsim_get hddsim_say
 
 # md raid1: reads
 

@@ -31,15 +31,6 @@ show() {
 	tail -n 60 "$tmp/daemon.log"
 }
 
-within() { # SECONDS COMMAND...
-	local end=$((SECONDS + $1))
-	shift
-	until "$@"; do
-		[[ $SECONDS -lt $end ]] || { show; return 1; }
-		sleep 0.3
-	done
-}
-
 condition_is() { # NAME CONDITION
 	[[ $(hddsim_get "$1" condition) == "$2" ]]
 }

@@ -61,6 +61,8 @@ static void print_state(Sim *s, FILE *f)
 	fprintf(f, "ios=%lu\nreads=%lu\nwrites=%lu\n", s->reads + s->writes, s->reads, s->writes);
 	fprintf(f, "queued=%u\n", s->queued);
 	fprintf(f, "wakes=%lu\nspin_ups=%lu\nstops=%lu\n", t->wakes, t->spin_ups, t->stops);
+	fprintf(f, "spin_up_ms=%.3f\nspun_up_ms=%.3f\n", (double)t->spin_up_us / USEC_PER_MSEC,
+		(double)t->spun_up_us / USEC_PER_MSEC);
 	fprintf(f, "load_unloads=%lu\nresets=%lu\n", t->unloads, t->resets);
 	fprintf(f, "watts=%.3f\njoules=%.6f\n", state_watts(t), t->joules);
 	fprintf(f, "up_ms=%.3f\n", (double)(s->now_us - t->started_us) / USEC_PER_MSEC);

@@ -102,8 +102,10 @@ void state_move(State *s, Condition target, bool by_timer, uint64_t now_us)
 	if (target == s->condition)
 		return;
 	state_account(s, now_us);
-	if (spun_down(s->condition) && target < s->condition && !spun_down(target))
+	if (spun_down(s->condition) && target < s->condition && !spun_down(target)) {
 		s->spin_ups++;
+		s->spin_up_us = now_us;
+	}
 	if (!spun_down(s->condition) && spun_down(target))
 		s->stops++;
 	if (s->condition < CONDITION_IDLE_B && target >= CONDITION_IDLE_B)
@@ -116,6 +118,8 @@ void state_move(State *s, Condition target, bool by_timer, uint64_t now_us)
 void state_settle(State *s, uint64_t now_us)
 {
 	state_account(s, now_us);
+	if (spun_down(s->condition) && !spun_down(s->target))
+		s->spun_up_us = now_us;
 	s->moving = false;
 	s->condition = s->target;
 }

@@ -81,6 +81,7 @@ typedef struct State {
 	Timer timers[TIMER_SETS][CONDITIONS];
 	double serving_w; /* while an IO is served, else 0 */
 	uint64_t started_us, accounted_us;
+	uint64_t spin_up_us, spun_up_us; /* the last: from, until; 0: never */
 	double joules;
 	uint64_t asleep_us;
 	unsigned long wakes, spin_ups, stops, unloads, resets;
