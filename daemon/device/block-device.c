@@ -149,7 +149,7 @@ static int new_disk(const char *sysfs_root, const char *name, const BlockDeviceO
 	if (!i->block || !i->stats[0])
 		return -ENOMEM;
 	if (is_scsi(sysfs_root, name))
-		r = upper_open(sysfs_root, name, options->redirect ?: "", &i->upper);
+		r = upper_open(sysfs_root, name, &i->upper);
 	if (r < 0)
 		return r;
 	if (!*block_attribute(sysfs_root, name, "device/model", model, sizeof(model)))
@@ -163,7 +163,8 @@ static int new_disk(const char *sysfs_root, const char *name, const BlockDeviceO
 	if (!d->devnum)
 		return -EBADMSG;
 	if (set_text(&d->node, text_printf("/dev/%s", name)) < 0 ||
-	    set_text(&d->hba, block_hba(sysfs_root, name)) < 0)
+	    set_text(&d->hba, block_hba(sysfs_root, name)) < 0 ||
+	    set_text(&d->redirect, strdup(options->redirect ?: "")) < 0)
 		return -ENOMEM;
 	for (char *c = d->node + strlen("/dev/"); *c; c++)
 		*c = *c == '!' ? '/' : *c; /* as the kernel names cciss!c0d0 in sysfs */

@@ -10,7 +10,7 @@
 typedef struct BlockDeviceOptions {
 	bool wake_tested;        /* it is known to come back from standby by itself */
 	const WakeRecord *wakes; /* which HBAs are; outlives the device. NULL: none */
-	const char *redirect;    /* of upper_open(): what the configuration declares; NULL: "" */
+	const char *redirect;    /* Device.redirect; NULL: "" */
 } BlockDeviceOptions;
 
 /* "nvme0" or "sda": reads who and what it is; without a profile. -ENODEV: not there (a loop device

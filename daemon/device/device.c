@@ -20,11 +20,12 @@ Device *device_new(const char *id, const char *name, const char *model, DeviceKi
 	d->stack = strdup("");
 	d->pool = strdup("");
 	d->hba = strdup("");
+	d->redirect = strdup("");
 	d->mix = MIX_UNKNOWN;
 	d->kind = kind;
 	/* impl is handed over only on success, so ops->free must not see it before */
 	if (!d->id || !d->name || !d->model || !d->group || !d->node || !d->stack || !d->pool ||
-	    !d->hba)
+	    !d->hba || !d->redirect)
 		return device_unref(d);
 	d->ops = ops;
 	d->impl = impl;
@@ -52,6 +53,7 @@ Device *device_unref(Device *d)
 	free(d->stack);
 	free(d->pool);
 	free(d->hba);
+	free(d->redirect);
 	free(d->keep_awake_why);
 	free(d->protected_why);
 	free(d->block_why_not);

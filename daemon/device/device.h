@@ -88,6 +88,7 @@ struct Device {
 	Mix mix;     /* the workload lately; the manager's, for knobs' want() alone */
 	char *pool;  /* disks that sleep and wake together: "md0", "vg0", "zpool tank"; "" alone */
 	char *hba;   /* what it hangs on: "0000:00:17.0 ahci"; "" unknown */
+	char *redirect; /* the component above that the operator names, or "none"; "" names none */
 	char *keep_awake_why; /* NULL, or why it is never put to sleep: "it is the cache of bcache0"
 			       */
 	bool wake_untested;   /* standby needs a wake test that succeeds on this HBA first */

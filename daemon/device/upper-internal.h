@@ -14,7 +14,6 @@
 typedef struct UpperDisk {
 	const char *sysfs_root; /* "/sys" or a fake tree */
 	const char *disk;       /* kernel name */
-	const char *declared;   /* "" or the component that the configuration names */
 	bool real;              /* below "/sys": other interfaces may be asked, too */
 } UpperDisk;
 

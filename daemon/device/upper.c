@@ -11,14 +11,14 @@
 #include "device/upper-internal.h"
 
 struct Upper {
-	char *sysfs_root, *disk, *declared;
+	char *sysfs_root, *disk;
 };
 
 static const UpperComponent *const components[] = {
 	&upper_bcache, &upper_md, &upper_writecache, &upper_mergerfs, &upper_nvmet,
 };
 
-int upper_open(const char *sysfs_root, const char *disk, const char *declared, Upper **ret)
+int upper_open(const char *sysfs_root, const char *disk, Upper **ret)
 {
 	_cleanup_(upper_closep) Upper *u = calloc(1, sizeof(*u));
 
@@ -26,8 +26,7 @@ int upper_open(const char *sysfs_root, const char *disk, const char *declared, U
 		return -ENOMEM;
 	u->sysfs_root = strdup(sysfs_root);
 	u->disk = strdup(disk);
-	u->declared = strdup(declared);
-	if (!u->sysfs_root || !u->disk || !u->declared)
+	if (!u->sysfs_root || !u->disk)
 		return -ENOMEM;
 	*ret = TAKE_PTR(u);
 	return 0;
@@ -39,26 +38,17 @@ Upper *upper_close(Upper *u)
 		return NULL;
 	free(u->sysfs_root);
 	free(u->disk);
-	free(u->declared);
 	free(u);
 	return NULL;
-}
-
-/* Exporting a disk says nothing of whether its hosts have another path to it: only the operator
- * knows. */
-static bool is_allowed(const Upper *u, const char *component)
-{
-	return *u->declared ? streq(u->declared, component) : !streq(component, "nvmet");
 }
 
 static int find(const Upper *u, const char *name, const UpperComponent **ret, void **ret_found)
 {
 	UpperDisk on = { .sysfs_root = u->sysfs_root,
 			 .disk = u->disk,
-			 .declared = u->declared,
 			 .real = streq(u->sysfs_root, "/sys") };
 
-	for (size_t i = 0; i < ELEMENTSOF(components) && is_allowed(u, name); i++)
+	for (size_t i = 0; i < ELEMENTSOF(components); i++)
 		if (streq(components[i]->name, name)) {
 			*ret = components[i];
 			return components[i]->find(&on, ret_found);
@@ -74,10 +64,7 @@ int upper_read(Upper *u, const char *component, const char *what, char *buf, siz
 
 	if (r < 0)
 		return r;
-	if (streq(what, "declared"))
-		r = upper_print(buf, size, "%d", *u->declared != '\0');
-	else
-		r = c->read(found, what, buf, size);
+	r = c->read(found, what, buf, size);
 	c->free(found);
 	return r;
 }

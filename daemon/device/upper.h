@@ -2,8 +2,7 @@
 #pragma once
 
 /* The components above a disk that can keep IO off it: found or declared, never created. What
- * DeviceOps.upper_read() and upper_write() know of each, besides "declared", which reads "1" where
- * the configuration names it and else "0":
+ * DeviceOps.upper_read() and upper_write() know of each:
  *
  *   bcache      the attributes of the backing device (/sys/block/X/bcache/NAME): "cache_mode",
  *               "writeback_running", "writeback_percent", "sequential_cutoff", "dirty_data",
@@ -25,20 +24,19 @@
  *               and how many of them are free, "1000000 250000".
  *   nvmet       "exports": by which ports and in which ANA groups its namespaces are reached, "1/2
  *               2/2"; "1/2/ana_state" of port 1 and group 2, which can be written; "others": what
- *               else a port exports in such a group. Only where the configuration declares it
- *               (redirect = nvmet).
+ *               else a port exports in such a group.
  */
 
 #include "base/cleanup.h"
 
 typedef struct Upper Upper;
 
-/* What lies on the disk (kernel name), looked for at each reading and writing. declared: what
- * [device NAME] redirect= says: "" for whatever is found but nvmet, the one component that it
- * names, or "none"; of all others every read is -ENOENT. -EMLINK: several of the component lie on
- * the disk, and one setting does not fit all. sysfs_root: "/sys" or a fake tree; below a root other
- * than "/sys" the device mapper, extended attributes and mounts are not asked. -ENOMEM. */
-int upper_open(const char *sysfs_root, const char *disk, const char *declared, Upper **ret);
+/* What lies on the disk (kernel name), looked for at each reading and writing; whether it may be
+ * used is the knobs' business (Device.redirect), for what was set is put back in any case. -ENOENT:
+ * no such component. -EMLINK: several of the component lie on the disk, and one setting does not
+ * fit all. sysfs_root: "/sys" or a fake tree; below a root other than "/sys" the device mapper,
+ * extended attributes and mounts are not asked. -ENOMEM. */
+int upper_open(const char *sysfs_root, const char *disk, Upper **ret);
 Upper *upper_close(Upper *u); /* returns NULL */
 DEFINE_CLEANUP(Upper *, upper_close);
 

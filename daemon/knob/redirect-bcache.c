@@ -20,6 +20,7 @@
 
 #include "base/text.h"
 #include "knob/attribute.h"
+#include "knob/redirect-allowed.h"
 #include "knob/registry.h"
 #include "knob/value-words.h"
 
@@ -137,24 +138,22 @@ static int bcache_read(Device *d, KnobValue *ret)
 	return 0;
 }
 
-static bool is_declared(Device *d)
-{
-	return get_number(d, "declared", 0) == 1;
-}
-
 static int bcache_probe(Device *d, Offer *offer, char **ret_why_not)
 {
 	char mode[WORD_MAX];
 	KnobValue v;
-	int r = bcache_read(d, &v);
+	int r = redirect_allowed(d, COMPONENT, ret_why_not);
 
+	if (r < 0)
+		return r;
+	r = bcache_read(d, &v);
 	if (r == -ENOENT)
 		return not_offered(ret_why_not, "the disk has no bcache in front of it");
 	if (r == -EMLINK)
 		return not_offered(ret_why_not, "several partitions of the disk have a bcache");
 	if (r < 0)
 		return not_offered(ret_why_not, "the bcache cannot be read: %s", strerror(-r));
-	if (!streq(value_head(&v, mode, sizeof(mode)), "writeback") && !is_declared(d))
+	if (!streq(value_head(&v, mode, sizeof(mode)), "writeback") && !*d->redirect)
 		return not_offered(ret_why_not,
 				   "cache_mode is %s: holding writes back would leave them on the "
 				   "cache device alone; set it to writeback, or declare redirect = "

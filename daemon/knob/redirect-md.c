@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "knob/attribute.h"
+#include "knob/redirect-allowed.h"
 #include "knob/registry.h"
 #include "knob/value-words.h"
 
@@ -135,8 +136,11 @@ static int refuse(Device *d, const char *member, char **ret_why_not)
 static int md_probe(Device *d, Offer *offer, char **ret_why_not)
 {
 	_cleanup_(strv_freep) char **members = NULL;
-	int r = list_members(d, &members);
+	int r = redirect_allowed(d, MD, ret_why_not);
 
+	if (r < 0)
+		return r;
+	r = list_members(d, &members);
 	if (r == -ENOENT)
 		return not_offered(ret_why_not, "the disk is in no md array");
 	if (r < 0)

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "device/mergerfs-branch.h"
 #include "knob/attribute.h"
+#include "knob/redirect-allowed.h"
 #include "knob/registry.h"
 #include "knob/value-words.h"
 
@@ -126,8 +127,11 @@ static int mergerfs_probe(Device *d, Offer *offer, char **ret_why_not)
 {
 	_cleanup_free_ char *own = NULL;
 	KnobValue v;
-	int r = ask_long(d, "branch", &own);
+	int r = redirect_allowed(d, MERGERFS, ret_why_not);
 
+	if (r < 0)
+		return r;
+	r = ask_long(d, "branch", &own);
 	if (r == -ENOENT)
 		return not_offered(ret_why_not, "no mergerfs has a branch on the disk");
 	if (r < 0)

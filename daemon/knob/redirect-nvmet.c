@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "knob/attribute.h"
+#include "knob/redirect-allowed.h"
 #include "knob/registry.h"
 #include "knob/value-words.h"
 
@@ -53,12 +54,13 @@ static int nvmet_probe(Device *d, Offer *offer, char **ret_why_not)
 {
 	char text[1024];
 	KnobValue v;
-	int r = ask(d, "others", text, sizeof(text));
+	int r = redirect_allowed(d, NVMET, ret_why_not);
 
+	if (r < 0)
+		return r;
+	r = ask(d, "others", text, sizeof(text));
 	if (r == -ENOENT)
-		return not_offered(ret_why_not,
-				   "no NVMe-oF namespace is on the disk, or redirect = nvmet does "
-				   "not say that its hosts have another path to the data");
+		return not_offered(ret_why_not, "no NVMe-oF namespace is on the disk");
 	if (r >= 0 && *text)
 		return not_offered(ret_why_not,
 				   "its ANA group has others in it, too (%.100s): give the disk's "

@@ -20,6 +20,7 @@
 
 #include "base/text.h"
 #include "knob/attribute.h"
+#include "knob/redirect-allowed.h"
 #include "knob/registry.h"
 
 #define COMPONENT "writecache"
@@ -157,8 +158,11 @@ static int writecache_probe(Device *d, Offer *offer, char **ret_why_not)
 {
 	KnobValue v;
 	Status s;
-	int r = writecache_read(d, &v);
+	int r = redirect_allowed(d, COMPONENT, ret_why_not);
 
+	if (r < 0)
+		return r;
+	r = writecache_read(d, &v);
 	if (r == -ENOENT)
 		return not_offered(ret_why_not, "the disk has no dm-writecache in front of it");
 	if (r == -EMLINK)

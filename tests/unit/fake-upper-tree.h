@@ -57,8 +57,11 @@ static inline Device *tree_device(TreeDisk *t, const char *root, const char *dec
 	Device *d = device_new("fake:sda", "sda", "", KIND_HDD, &ops, t);
 
 	assert_non_null(d);
+	free(d->redirect);
+	d->redirect = strdup(declared);
+	assert_non_null(d->redirect);
 	t->root = root;
-	assert_int_equal(upper_open(root, "sda", declared, &t->upper), 0);
+	assert_int_equal(upper_open(root, "sda", &t->upper), 0);
 	return d;
 }
 

@@ -16,6 +16,7 @@ typedef struct FakeWhat {
 
 typedef struct FakeUpper {
 	const char *component;
+	const char *redirect; /* what the operator names; NULL: nothing */
 	FakeWhat whats[20];
 	int error;  /* of every reading and writing */
 	int refuse; /* so many writes are answered EBUSY */
@@ -84,6 +85,9 @@ static inline Device *fake_upper_device(FakeUpper *u)
 	Device *d = device_new("fake:sda", "sda", "", KIND_HDD, &ops, u);
 
 	assert_non_null(d);
+	free(d->redirect);
+	d->redirect = strdup(u->redirect ?: "");
+	assert_non_null(d->redirect);
 	return d;
 }
 

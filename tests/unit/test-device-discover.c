@@ -427,7 +427,7 @@ static void a_disk_is_asked_whether_its_pool_may_sleep(void **state)
 	seen_free(&seen);
 }
 
-static void a_declared_component_is_the_only_one_above_a_disk(void **state)
+static void what_the_operator_names_above_a_disk_is_known_and_all_can_be_put_back(void **state)
 {
 	const BlockConfig none = { .name = (char *)"sda", .redirect = (char *)"none" };
 	_cleanup_(inventory_freep) Inventory *i = NULL;
@@ -446,11 +446,13 @@ static void a_declared_component_is_the_only_one_above_a_disk(void **state)
 	assert_int_equal(d->ops->upper_read(d, "md", "md0/level", text, sizeof(text)), 0);
 	assert_string_equal(text, "raid1");
 	assert_int_equal(d->ops->upper_read(d, "bcache", "state", text, sizeof(text)), -ENOENT);
+	assert_string_equal(d->redirect, "");
 	seen_free(&seen);
 	inventory_freep(&i);
 	i = open_with(root, &(BlockOptions){ .configs = &none, .n_configs = 1 }, &seen);
 	d = seen.device;
-	assert_int_equal(d->ops->upper_read(d, "md", "md0/level", text, sizeof(text)), -ENOENT);
+	assert_string_equal(d->redirect, "none");
+	assert_int_equal(d->ops->upper_read(d, "md", "md0/level", text, sizeof(text)), 0);
 	seen_free(&seen);
 }
 
@@ -471,7 +473,7 @@ int main(void)
 		ROOT_TEST(the_cache_of_others_is_kept_awake_be_it_a_disk_or_a_controller),
 		ROOT_TEST(a_disk_that_joins_or_leaves_a_pool_is_told_and_nothing_given_back),
 		ROOT_TEST(a_disk_is_asked_whether_its_pool_may_sleep),
-		ROOT_TEST(a_declared_component_is_the_only_one_above_a_disk),
+		ROOT_TEST(what_the_operator_names_above_a_disk_is_known_and_all_can_be_put_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

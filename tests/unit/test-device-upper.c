@@ -21,7 +21,7 @@ static char *join(char **words)
 
 static void expect_nodes(const char *root, const char *disk, const char *names)
 {
-	UpperDisk on = { .sysfs_root = root, .disk = disk, .declared = "" };
+	UpperDisk on = { .sysfs_root = root, .disk = disk };
 	_cleanup_(strv_freep) char **nodes = upper_nodes(&on);
 	_cleanup_free_ char *all = NULL;
 
@@ -85,7 +85,7 @@ static void a_volume_over_two_partitions_of_one_disk_is_a_node(void **state)
 	make_disk(root, "dm-0", "253:0");
 	stack(root, "dm-0", "sda/sda1");
 	stack(root, "dm-0", "sda/sda2");
-	UpperDisk on = { .sysfs_root = root, .disk = "sda", .declared = "" };
+	UpperDisk on = { .sysfs_root = root, .disk = "sda" };
 	_cleanup_(strv_freep) char **nodes = upper_nodes(&on);
 
 	assert_non_null(nodes);
@@ -110,11 +110,11 @@ static void make_bcache(const char *root, const char *device, unsigned n)
 	}
 }
 
-static Upper *upper_of(const char *root, const char *disk, const char *declared)
+static Upper *upper_of(const char *root, const char *disk)
 {
 	Upper *u;
 
-	assert_int_equal(upper_open(root, disk, declared, &u), 0);
+	assert_int_equal(upper_open(root, disk, &u), 0);
 	return u;
 }
 
@@ -133,12 +133,11 @@ static void bcache_is_found_on_the_disk_with_its_set_and_cache(void **state)
 
 	make_disk(root, "sda", "8:0");
 	make_bcache(root, "sda", 3);
-	u = upper_of(root, "sda", "");
+	u = upper_of(root, "sda");
 	expect(u, "cache_mode", "writethrough [writeback] writearound none");
 	expect(u, "set/congested_read_threshold_us", "2000");
 	expect(u, "cache/nbuckets", "4096");
 	expect(u, "backing_devices", "3");
-	expect(u, "declared", "0");
 }
 
 static void bcache_is_found_on_a_partition_and_written(void **state)
@@ -150,8 +149,7 @@ static void bcache_is_found_on_a_partition_and_written(void **state)
 	make_disk(root, "sda", "8:0");
 	make_partition(root, "sda", "sda2", "8:2");
 	make_bcache(root, "sda/sda2", 1);
-	u = upper_of(root, "sda", "bcache");
-	expect(u, "declared", "1");
+	u = upper_of(root, "sda");
 	assert_int_equal(upper_write(u, "bcache", "set/congested_read_threshold_us", "3000"), 0);
 	expect(u, "set/congested_read_threshold_us", "3000");
 	assert_int_equal(upper_read(u, "bcache", "no_such", buf, sizeof(buf)), -ENOENT);
@@ -166,7 +164,7 @@ static void what_comes_and_goes_is_seen_at_once(void **state)
 	char buf[64];
 
 	make_disk(root, "sda", "8:0");
-	u = upper_of(root, "sda", "");
+	u = upper_of(root, "sda");
 	assert_int_equal(upper_read(u, "bcache", "cache_mode", buf, sizeof(buf)), -ENOENT);
 	make_bcache(root, "sda", 1);
 	expect(u, "backing_devices", "1");
@@ -183,7 +181,7 @@ static void a_cache_device_is_not_taken_for_a_backing_device(void **state)
 	make_disk(root, "nvme0n1", "259:0");
 	put(root, "devices/nvme0n1/bcache/nbuckets", "4096\n");
 	link_to(root, "devices/nvme0n1/bcache/set", "fs/bcache/set");
-	u = upper_of(root, "nvme0n1", "");
+	u = upper_of(root, "nvme0n1");
 	assert_int_equal(upper_read(u, "bcache", "nbuckets", buf, sizeof(buf)), -ENOENT);
 }
 
@@ -199,28 +197,13 @@ static void two_of_a_kind_on_one_disk_are_said(void **state)
 	make_bcache(root, "sda/sda1", 0);
 	put(root, "devices/sda/sda2/bcache/cache_mode", "[writeback]\n");
 	link_to(root, "devices/sda/sda2/bcache/cache", "fs/bcache/set");
-	u = upper_of(root, "sda", "");
+	u = upper_of(root, "sda");
 	assert_int_equal(upper_read(u, "bcache", "cache_mode", buf, sizeof(buf)), -EMLINK);
-}
-
-static void what_is_declared_excludes_all_others(void **state)
-{
-	static const char *const others[] = { "none", "md", "nvmet" };
-	const char *root = *state;
-	char buf[64];
-
-	make_disk(root, "sda", "8:0");
-	make_bcache(root, "sda", 1);
-	for (size_t i = 0; i < ELEMENTSOF(others); i++) {
-		_cleanup_(upper_closep) Upper *u = upper_of(root, "sda", others[i]);
-
-		assert_int_equal(upper_read(u, "bcache", "cache_mode", buf, sizeof(buf)), -ENOENT);
-	}
 }
 
 static void an_unknown_component_is_not_found(void **state)
 {
-	_cleanup_(upper_closep) Upper *u = upper_of(*state, "sda", "");
+	_cleanup_(upper_closep) Upper *u = upper_of(*state, "sda");
 	char buf[64];
 
 	assert_int_equal(upper_read(u, "cachefs", "x", buf, sizeof(buf)), -ENOENT);
@@ -237,7 +220,7 @@ static void below_a_fake_tree_the_device_mapper_is_not_asked(void **state)
 	make_disk(root, "sda", "8:0");
 	make_disk(root, "dm-0", "253:0");
 	stack(root, "dm-0", "sda");
-	u = upper_of(root, "sda", "");
+	u = upper_of(root, "sda");
 	assert_int_equal(upper_read(u, "writecache", "table", buf, sizeof(buf)), -ENOENT);
 }
 
@@ -253,7 +236,6 @@ int main(void)
 		ROOT_TEST(what_comes_and_goes_is_seen_at_once),
 		ROOT_TEST(a_cache_device_is_not_taken_for_a_backing_device),
 		ROOT_TEST(two_of_a_kind_on_one_disk_are_said),
-		ROOT_TEST(what_is_declared_excludes_all_others),
 		ROOT_TEST(an_unknown_component_is_not_found),
 		ROOT_TEST(below_a_fake_tree_the_device_mapper_is_not_asked),
 	};

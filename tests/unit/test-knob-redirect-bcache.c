@@ -65,7 +65,6 @@ static const FakeUpper plain = {
 		{ "set/cache_available_percent", "80" },
 		{ "cache/nbuckets", "2000" },
 		{ "backing_devices", "1" },
-		{ "declared", "0" },
 		{ "set/internal/trigger_gc", "" },
 	},
 	.taken = taken,
@@ -229,7 +228,7 @@ static void writethrough_is_left_alone_unless_it_is_declared(void **state)
 	(void)state;
 	fake_put(&u, "cache_mode", "[writethrough] writeback writearound none");
 	expect_refused(KNOB, &u, "cache_mode is writethrough");
-	fake_put(&u, "declared", "1");
+	u.redirect = "bcache";
 	expect_offered(KNOB, &u);
 	original = original_of(d);
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_HOLD, &original), 0);

@@ -68,6 +68,24 @@ static void a_leg_is_write_mostly_while_held_and_as_it_was_after(void **state)
 	assert_int_equal(t.writes, 2);
 }
 
+static void what_the_operator_leaves_alone_is_not_offered_but_put_back(void **state)
+{
+	static const char *const others[] = { "none", "bcache", "nvmet" };
+
+	make_raid1(*state);
+	for (size_t i = 0; i < ELEMENTSOF(others); i++) {
+		TreeDisk before = { .settle = settle }, after = { .settle = settle };
+		_cleanup_(device_unrefp) Device *d = tree_device(&before, *state, "");
+		_cleanup_(device_unrefp) Device *left = tree_device(&after, *state, others[i]);
+		KnobValue original = found_by(KNOB, d);
+
+		assert_int_equal(turn_to(KNOB, d, REDIRECT_HOLD, &original), 0);
+		probe_refused(KNOB, left, others[i]);
+		assert_int_equal(turn_to(KNOB, left, REDIRECT_AS_FOUND, &original), 0);
+		expect_found(KNOB, left, "md0/dev-sda=balanced");
+	}
+}
+
 static void what_was_write_mostly_stays_so_and_is_not_written(void **state)
 {
 	TreeDisk t = { .settle = settle };
@@ -210,7 +228,7 @@ static void only_a_member_s_own_state_can_be_written(void **state)
 	make_raid1(*state);
 	make_disk(*state, "md1", "9:1");
 	put_of(*state, "md1", "md/level", "raid1\n");
-	assert_int_equal(upper_open(*state, "sda", "", &u), 0);
+	assert_int_equal(upper_open(*state, "sda", &u), 0);
 	assert_int_equal(upper_write(u, "md", "md0/sync_action", "check"), -EACCES);
 	assert_int_equal(upper_write(u, "md", "md0/dev-sdb/state", "faulty"), -EACCES);
 	assert_int_equal(upper_write(u, "md", "md0/level", "raid0"), -EACCES);
@@ -254,6 +272,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ROOT_TEST(a_leg_is_write_mostly_while_held_and_as_it_was_after),
+		ROOT_TEST(what_the_operator_leaves_alone_is_not_offered_but_put_back),
 		ROOT_TEST(what_was_write_mostly_stays_so_and_is_not_written),
 		ROOT_TEST(to_drain_is_as_found),
 		ROOT_TEST(both_partitions_of_a_disk_are_steered),

@@ -105,7 +105,7 @@ static void it_is_offered_only_where_it_is_declared(void **state)
 		TreeDisk t = { .settle = settle };
 		_cleanup_(device_unrefp) Device *d = tree_device(&t, *state, others[i]);
 
-		probe_refused(KNOB, d, "redirect = nvmet");
+		probe_refused(KNOB, d, *others[i] ? others[i] : "redirect = nvmet");
 	}
 }
 
@@ -230,7 +230,7 @@ static void nothing_but_an_ana_state_can_be_written(void **state)
 	_cleanup_(upper_closep) Upper *u = NULL;
 
 	make_target(*state);
-	assert_int_equal(upper_open(*state, "sda", "nvmet", &u), 0);
+	assert_int_equal(upper_open(*state, "sda", &u), 0);
 	for (size_t i = 0; i < ELEMENTSOF(whats); i++)
 		assert_int_equal(upper_write(u, "nvmet", whats[i], "optimized"), -ENOENT);
 }
