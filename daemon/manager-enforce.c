@@ -180,8 +180,11 @@ void manager_set_targets(Manager *m, const Plan *plan)
 {
 	for (size_t i = 0; i < m->n_devices; i++) {
 		ManagedDevice *md = m->devices[i];
+		PlanReason reason = md->planned.reason;
 
 		md->planned = plan->devices[i];
+		if (md->awaits_sleep) /* held as it is until it does what was planned before */
+			md->planned.reason = reason;
 		note_planned(md);
 		if (!managed_held(m, md))
 			managed_set_target(m, md, &md->planned.setting);
@@ -354,6 +357,8 @@ static Step *prepare(Manager *m, ManagedDevice *md, bool raising)
 	mk->touched = md->busy = true;
 	md->stepping = mk->knob->mechanism;
 	md->step_began_us = manager_now_us(m);
+	if (mk->knob->wakes)
+		md->own_io_until_us = USEC_NEVER;
 	if (mk->knob->freezes)
 		md->froze_us = md->step_began_us;
 	m->fast_steps += !s->job.slow;

@@ -114,6 +114,7 @@ struct ManagedDevice {
 	double transition_w;        /* drawing so much meanwhile */
 	uint64_t tightened_us;      /* last lowering, for dwell */
 	uint64_t woke_us, last_io_us, last_read_us, last_write_us;
+	uint64_t own_io_until_us; /* until then a knob of ours writes to the disk itself */
 
 	SleepLimits sleep, planned_sleep;
 	char awake_why[160]; /* why it may not be stopped now; "" when it may */

@@ -177,7 +177,8 @@ static void observe(Manager *m, ManagedDevice *md, uint64_t now)
 	}
 	if (md->rates.iops[READ_IO] > 0)
 		md->last_read_us = now;
-	if (md->rates.iops[WRITE_IO] > 0)
+	/* what a knob makes its array write there is nobody's wish to have the disk awake */
+	if (md->rates.iops[WRITE_IO] > 0 && now >= md->own_io_until_us)
 		md->last_write_us = now;
 	observe_demand(m, md);
 	managed_observe_control(m, md);

@@ -10,7 +10,8 @@
 
 #define RETRY_FIRST_US   USEC_PER_SEC
 #define RETRY_LONGEST_US (60 * USEC_PER_SEC)
-#define WAKE_TRIES       2 /* before a disk is believed not to wake */
+#define OWN_IO_US        (3 * USEC_PER_SEC) /* until what a knob wrote is on the disk, and counted */
+#define WAKE_TRIES       2                  /* before a disk is believed not to wake */
 
 static void step_run(Job *job);
 static void step_done(Job *job);
@@ -258,6 +259,8 @@ bool step_finish(Step *step)
 	bool overdue = managed_overdue(m, md), replan;
 
 	md->busy = false;
+	if (s->mk->knob->wakes)
+		md->own_io_until_us = manager_now_us(m) + OWN_IO_US;
 	m->fast_steps -= !s->job.slow;
 	if (md->gone) {
 		manager_forget_gone(m, md);

@@ -177,7 +177,7 @@ char *setting_text(char *buf, size_t size, const Setting *s)
 		       format_watts(watts, sizeof(watts), s->pace_w));
 	if (s->redirect != REDIRECT_AS_FOUND)
 		append(buf, size, &at,
-		       s->redirect == REDIRECT_HOLD ? "writes held above it"
+		       s->redirect == REDIRECT_HOLD ? "IO kept off it"
 						    : "what is held above it drains");
 	if (at == 0)
 		append(buf, size, &at, "as found");

@@ -94,3 +94,74 @@ knob_back() { # NAME
 	rm -f "$tmp/$1".{go,turned,pid,values}
 	return $status
 }
+
+# Two partitions of 96 MiB each
+partitions_make() { # DISK
+	printf '%b' '\0\0\0\0\xfd\0\0\0\0\x08\0\0\0\0\x03\0' '\0\0\0\0\xfd\0\0\0\0\x10\x03\0\0\0\x03\0' |
+		dd of="/dev/$1" bs=1 seek=446 status=none &&
+		printf '\x55\xaa' | dd of="/dev/$1" bs=1 seek=510 status=none &&
+		udevadm settle --timeout=20 && blockdev --rereadpt "/dev/$1" &&
+		udevadm settle --timeout=20 && [[ -b /dev/${1}1 && -b /dev/${1}2 ]]
+}
+
+# /dev/md9, a raid1 of DISK's first partition and the disk OTHER
+raid1_make() { # DISK OTHER
+	partitions_make "$1" &&
+		mdadm --create /dev/md9 --run --level=1 --raid-devices=2 --assume-clean --bitmap=none \
+			--metadata=1.2 "/dev/${1}1" "/dev/$2" && udevadm settle --timeout=20
+}
+
+# Through NODE, past the page cache
+read_200() { # NODE
+	fio --name=read --filename="$1" --direct=1 --ioengine=libaio --iodepth=4 --rw=randread --bs=4k \
+		--number_ios=200 --size=64M --minimal >/dev/null
+}
+
+write_one() { # NODE
+	dd if=/dev/urandom of="$1" bs=4k count=1 seek=5000 oflag=direct conv=notrunc status=none
+}
+
+# One setting of the mergerfs at /pool
+mergerfs_control() { # KEY [VALUE]
+	python3 -c 'import os, sys
+name = "user.mergerfs." + sys.argv[1]
+if len(sys.argv) > 2:
+    os.setxattr("/pool/.mergerfs", name, sys.argv[2].encode())
+else:
+    print(os.getxattr("/pool/.mergerfs", name).decode())' "$@"
+}
+
+# /pool, a mergerfs of DISK's first partition at /hdd and the disk OTHER at /ssd
+mergerfs_make() { # DISK OTHER
+	mkdir -p /hdd /ssd /pool
+	partitions_make "$1" &&
+		mkfs.ext4 -qF -E lazy_itable_init=0,lazy_journal_init=0 "/dev/${1}1" &&
+		mkfs.ext4 -qF -E lazy_itable_init=0,lazy_journal_init=0 "/dev/$2" &&
+		udevadm settle --timeout=20 &&
+		mount -o noatime "/dev/${1}1" /hdd && mount -o noatime "/dev/$2" /ssd &&
+		mkdir /hdd/photos &&
+		mergerfs -o category.create=mfs,minfreespace=1M /hdd=RW,2M:/ssd /pool
+}
+
+nvmet=/sys/kernel/config/nvmet
+nvmet_nqn=nqn.2026-01.org.storpower:steer
+
+nvmet_namespace() { # ID DEVICE
+	local folder=$nvmet/subsystems/$nvmet_nqn/namespaces/$1
+	mkdir "$folder" && echo "$2" >"$folder/device_path" && echo 2 >"$folder/ana_grpid" &&
+		echo 1 >"$folder/enable"
+}
+
+nvmet_port() { # NUMBER
+	local folder=$nvmet/ports/$1
+	mkdir "$folder" "$folder/ana_groups/2" && echo tcp >"$folder/addr_trtype" &&
+		echo ipv4 >"$folder/addr_adrfam" && echo 127.0.0.1 >"$folder/addr_traddr" &&
+		echo "442$1" >"$folder/addr_trsvcid" && echo optimized >"$folder/ana_groups/2/ana_state" &&
+		ln -s "$nvmet/subsystems/$nvmet_nqn" "$folder/subsystems/"
+}
+
+# DISK, exported by two ports
+nvmet_make() { # DISK
+	mkdir "$nvmet/subsystems/$nvmet_nqn" && echo 1 >"$nvmet/subsystems/$nvmet_nqn/attr_allow_any_host" &&
+		nvmet_namespace 1 "/dev/$1" && nvmet_port 1 && nvmet_port 2
+}

@@ -9,16 +9,15 @@
 
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/devices.sh"
+. "$(dirname "$0")/devices-redirect.sh"
 
 turn=$build/tests/testbed/turn-knob
 disk_options=(--mb-s=20 --condition=standby_z:1.5:300:1000)
-nvmet=/sys/kernel/config/nvmet
-nqn=nqn.2026-01.org.storpower:steer
 export tmp hddsim_folder B nvmet
 
 cleanup() { # FAILED
 	[[ $1 -eq 0 ]] || { dmesg | tail -n 20; tail -n 12 "$hddsim_folder"/*.log; } | sed 's/^/# /'
-	nvme disconnect -n $nqn >/dev/null 2>&1
+	nvme disconnect -n $nvmet_nqn >/dev/null 2>&1
 	hddsim_stop_all
 }
 
@@ -76,32 +75,9 @@ while_doing() { # NAME COMMAND...
 	echo "$1: $reads reads, $writes writes, $wakes wakes"
 }
 
-read_200() { # NODE
-	fio --name=read --filename="$1" --direct=1 --ioengine=libaio --iodepth=4 --rw=randread --bs=4k \
-		--number_ios=200 --size=64M --minimal >/dev/null
-}
-
-write_one() { # NODE
-	dd if=/dev/urandom of="$1" bs=4k count=1 seek=5000 oflag=direct conv=notrunc status=none
-}
 export -f asleep to_sleep while_doing read_200 write_one within eventually hddsim_get hddsim_say
 
 # md raid1: reads
-
-# Two partitions of 96 MiB each
-make_partitions() { # DISK
-	printf '%b' '\0\0\0\0\xfd\0\0\0\0\x08\0\0\0\0\x03\0' '\0\0\0\0\xfd\0\0\0\0\x10\x03\0\0\0\x03\0' |
-		dd of="/dev/$1" bs=1 seek=446 status=none &&
-		printf '\x55\xaa' | dd of="/dev/$1" bs=1 seek=510 status=none &&
-		udevadm settle --timeout=20 && blockdev --rereadpt "/dev/$1" &&
-		udevadm settle --timeout=20 && [[ -b /dev/${1}1 && -b /dev/${1}2 ]]
-}
-
-make_array() {
-	make_partitions "$disk" &&
-		mdadm --create /dev/md9 --run --level=1 --raid-devices=2 --assume-clean --bitmap=none \
-			--metadata=1.2 "/dev/${disk}1" /dev/other && udevadm settle --timeout=20
-}
 
 steer_reads() {
 	ok "md: a disk that sleeps, and another leg" eval \
@@ -109,7 +85,7 @@ steer_reads() {
 	disk=$hddsim_disk
 	# else md prefers the leg that does not turn
 	echo 1 >/sys/block/other/queue/rotational
-	ok "md: a raid1 of its partition and that" make_array
+	ok "md: a raid1 of its partition and that" raid1_make "$disk" other
 	udevadm control --stop-exec-queue
 	member=md9/dev-${disk}1
 	state=/sys/block/md9/md/dev-${disk}1/state
@@ -145,26 +121,6 @@ steer_reads() {
 
 # mergerfs: new files
 
-control() { # KEY [VALUE]
-	python3 -c 'import os, sys
-name = "user.mergerfs." + sys.argv[1]
-if len(sys.argv) > 2:
-    os.setxattr("/pool/.mergerfs", name, sys.argv[2].encode())
-else:
-    print(os.getxattr("/pool/.mergerfs", name).decode())' "$@"
-}
-
-make_pool() {
-	mkdir -p /hdd /ssd /pool
-	make_partitions "$disk" &&
-		mkfs.ext4 -qF -E lazy_itable_init=0,lazy_journal_init=0 "/dev/${disk}1" &&
-		mkfs.ext4 -qF -E lazy_itable_init=0,lazy_journal_init=0 /dev/fast &&
-		udevadm settle --timeout=20 &&
-		mount -o noatime "/dev/${disk}1" /hdd && mount -o noatime /dev/fast /ssd &&
-		mkdir /hdd/photos &&
-		mergerfs -o category.create=mfs,minfreespace=1M /hdd=RW,2M:/ssd /pool
-}
-
 new_files() {
 	local i
 	for i in $(seq 50); do
@@ -172,25 +128,25 @@ new_files() {
 	done
 	sync -f /ssd
 }
-export -f new_files control
+export -f new_files mergerfs_control
 
 steer_files() {
 	ok "mergerfs: a disk that sleeps, and a branch beside it" eval \
 		'hddsim_start branch ata "${disk_options[@]}" && nullb fast 64 10000 memory_backed=1'
 	disk=$hddsim_disk
-	ok "mergerfs: over the two" make_pool
+	ok "mergerfs: over the two" mergerfs_make "$disk" fast
 	udevadm control --stop-exec-queue
-	found=$(control branches)
+	found=$(mergerfs_control branches)
 	new_files a
 	is "mergerfs: as found, new files go to the disk" "$(ls /hdd/photos | wc -l)" 50
-	control category.create epmfs
+	mergerfs_control category.create epmfs
 	ok "mergerfs: not offered where files stay with their folder" not_offered "$disk" \
 		redirect-mergerfs "/pool creates files by policy epmfs"
-	control category.create mfs
+	mergerfs_control category.create mfs
 	ok "mergerfs: the knob is offered" offered "$disk" redirect-mergerfs
 	ok "mergerfs: held and asleep, 50 new files of a folder on the disk go to the other branch" \
 		held "$disk" redirect-mergerfs "
-			control branches
+			mergerfs_control branches
 			to_sleep branch $disk
 			while_doing branch new_files b
 			[[ \$reads == 0 && \$writes == 0 && \$wakes == 0 ]]
@@ -201,7 +157,7 @@ steer_files() {
 	is "mergerfs: all 50" "$(ls /ssd/photos | wc -l)" 50
 	ok "mergerfs: its own limit was kept" grep -qx "/hdd=NC,2M:/ssd=RW" "$tmp/said"
 	ok "mergerfs: as found, held, and back" values_are "/hdd=RW" "/hdd=NC"
-	is "mergerfs: the branches are what they were" "$(control branches)" "$found"
+	is "mergerfs: the branches are what they were" "$(mergerfs_control branches)" "$found"
 	new_files c
 	is "mergerfs: new files go to the disk again" "$(ls /hdd/photos | wc -l)" 100
 	room=$("$turn" "$disk" redirect-mergerfs cache)
@@ -209,18 +165,18 @@ steer_files() {
 	is "mergerfs: the room is what is free on the other branch, less minfreespace" "$room" \
 		"$size bytes, 0 dirty, room for $free"
 	ok "mergerfs: others' edits while it holds survive" held "$disk" redirect-mergerfs \
-		"control branches '/ssd=RW,3M:/hdd=NC,2M'"
-	is "mergerfs: only this disk's mode is put back" "$(control branches)" "/ssd=RW,3M:/hdd=RW,2M"
+		"mergerfs_control branches '/ssd=RW,3M:/hdd=NC,2M'"
+	is "mergerfs: only this disk's mode is put back" "$(mergerfs_control branches)" "/ssd=RW,3M:/hdd=RW,2M"
 	nullb third 64 10000 memory_backed=1
 	dmsetup create --noudevsync both --table "0 65536 linear /dev/${disk}2 0
 65536 65536 linear /dev/third 0"
 	dmsetup mknodes
 	mkfs.ext4 -qF /dev/mapper/both && mkdir /both && mount /dev/mapper/both /both
-	control branches "/ssd=RW:/both=RW:/hdd=RW"
+	mergerfs_control branches "/ssd=RW:/both=RW:/hdd=RW"
 	is "mergerfs: a branch that lies on another disk, too, is not this one's to steer" \
 		"$("$turn" "$disk" redirect-mergerfs redirect=hold true | sed -n 2p)" "/hdd=NC"
 	umount /both
-	control branches "/hdd=RW:/ssd=NC"
+	mergerfs_control branches "/hdd=RW:/ssd=NC"
 	dmsetup remove --noudevsync both && nullb_remove third
 	ok "mergerfs: not offered where no other branch takes files" not_offered "$disk" \
 		redirect-mergerfs "no other branch of /pool takes new files"
@@ -232,25 +188,6 @@ steer_files() {
 }
 
 # NVMe-oF target: hosts with another path
-
-export_namespace() { # ID DEVICE
-	local folder=$nvmet/subsystems/$nqn/namespaces/$1
-	mkdir "$folder" && echo "$2" >"$folder/device_path" && echo 2 >"$folder/ana_grpid" &&
-		echo 1 >"$folder/enable"
-}
-
-make_port() { # NUMBER
-	local folder=$nvmet/ports/$1
-	mkdir "$folder" "$folder/ana_groups/2" && echo tcp >"$folder/addr_trtype" &&
-		echo ipv4 >"$folder/addr_adrfam" && echo 127.0.0.1 >"$folder/addr_traddr" &&
-		echo "442$1" >"$folder/addr_trsvcid" && echo optimized >"$folder/ana_groups/2/ana_state" &&
-		ln -s "$nvmet/subsystems/$nqn" "$folder/subsystems/"
-}
-
-make_target() {
-	mkdir "$nvmet/subsystems/$nqn" && echo 1 >"$nvmet/subsystems/$nqn/attr_allow_any_host" &&
-		export_namespace 1 "/dev/$disk" && make_port 1 && make_port 2
-}
 
 # The host's path by that port: a block device that is hidden from all but sysfs
 path_of() { # NUMBER
@@ -268,7 +205,7 @@ path_ios() { # NUMBER
 }
 
 connect_host() { # NUMBER
-	nvme connect -t tcp -a 127.0.0.1 -s "442$1" -n $nqn -q nqn.2026-01.org.storpower:host \
+	nvme connect -t tcp -a 127.0.0.1 -s "442$1" -n $nvmet_nqn -q nqn.2026-01.org.storpower:host \
 		--hostid=11111111-2222-3333-4444-555555555555 >&2 && eventually path_state "$1" optimized
 }
 
@@ -286,7 +223,7 @@ steer_hosts() {
 	ok "nvmet: a disk to export" hddsim_start target ata "${disk_options[@]}"
 	disk=$hddsim_disk
 	modprobe -a nvmet nvmet-tcp nvme-tcp
-	ok "nvmet: by two ports, in an ANA group of its own" make_target
+	ok "nvmet: by two ports, in an ANA group of its own" nvmet_make "$disk"
 	ok "nvmet: a host with both paths" eval 'connect_host 1 && connect_host 2'
 	ok "nvmet: not offered unless it is declared" not_offered "$disk" redirect-nvmet \
 		"redirect = nvmet"
@@ -314,20 +251,20 @@ steer_hosts() {
 	ok "nvmet: the host sees both optimized again" eval \
 		'eventually path_state 1 optimized && eventually path_state 2 optimized'
 	nullb third 64 10000
-	export_namespace 2 /dev/third
+	nvmet_namespace 2 /dev/third
 	ok "nvmet: not offered where the group has others in it" not_offered "$disk" redirect-nvmet \
-		"/dev/third of $nqn namespace 2"
-	nvme disconnect -n $nqn >/dev/null
+		"/dev/third of $nvmet_nqn namespace 2"
+	nvme disconnect -n $nvmet_nqn >/dev/null
 	rm "$nvmet"/ports/*/subsystems/*
 	ok "nvmet: not offered where no port exports it" not_offered "$disk" redirect-nvmet "no NVMe-oF port"
-	rmdir "$nvmet"/ports/*/ana_groups/2 "$nvmet"/ports/* "$nvmet/subsystems/$nqn/namespaces"/* \
-		"$nvmet/subsystems/$nqn"
+	rmdir "$nvmet"/ports/*/ana_groups/2 "$nvmet"/ports/* "$nvmet/subsystems/$nvmet_nqn/namespaces"/* \
+		"$nvmet/subsystems/$nvmet_nqn"
 }
 
 at_end+=(cleanup)
 modprobe -a raid1 ext4
 mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
-export turn nqn
+export turn
 [[ $# -gt 0 ]] || set -- reads files hosts # an argument: just that part
 for part; do steer_"$part"; done
 done_testing
