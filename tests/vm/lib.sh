@@ -22,3 +22,12 @@ says() { # DEVICE PROPERTY
 says_it() { # DEVICE PROPERTY VALUE
 	[[ $(says "$1" "$2") == "$3" ]] || { says "$1" "$2"; false; }
 }
+
+# A profile for disks of hddsim that take SECONDS and WATTS to spin up, and "quick", a policy that stops
+# them again soon.
+quick_disks() { # SECONDS WATTS
+	mkdir -p "$tmp/etc/profiles" "$tmp/etc/policies"
+	sed "s/^\(recovery\|wake_time\) = 15s/\1 = $1s/; s/^wake_watts = .*/wake_watts = $2 W/" \
+		"$root/policies/profiles/seagate-constellation-es2.profile" >"$tmp/etc/profiles/quick.profile"
+	sed 's/^sleep_min.*/sleep_min = 5s/' "$root/policies/emergency.policy" >"$tmp/etc/policies/quick.policy"
+}

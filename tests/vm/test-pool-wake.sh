@@ -69,10 +69,7 @@ read_array() {
 
 make_pool || { echo "Bail out! no pool"; exit 1; }
 udevadm control --stop-exec-queue
-mkdir -p "$tmp/etc/profiles"
-# as quick as the disks are
-sed 's/^\(recovery\|wake_time\) = 15s/\1 = 3s/' "$root/policies/profiles/seagate-constellation-es2.profile" \
-	>"$tmp/etc/profiles/quick.profile"
+quick_disks 3 23.6
 printf '%s\n' "[storpower]" "policy = emergency" "spinup_power = 100 W" "cycles_a_day = 2" \
 	>"$tmp/etc/storpower.conf"
 start_bus

@@ -14,7 +14,7 @@
 
 seconds=${1:-60} mib=8 # of fio
 blocks=2048      # of 4 KiB, that may be acknowledged one by one
-fio_at=64 acked_at=100 # MiB
+fio_at=64 acked_at=100 burst_at=120 burst_mib=40 # MiB
 names=(sata sas)
 declare -A disk kind=([sata]=ata [sas]=sas) part=([sata]=vdb1 [sas]=vdb2) seed=([sata]=1 [sas]=2) \
 	upper=([sata]=/dev/bcache0 [sas]=/dev/wc/data) origin_at=([sata]=$((8 << 10)) [sas]=$((1 << 20)))
@@ -56,11 +56,8 @@ start_disks() {
 }
 
 start_storpower() {
-	mkdir -p "$tmp/etc/profiles"
-	# as quick as the disks are, and with a spin-up that the budget bears
-	sed 's/^\(recovery\|wake_time\) = 15s/\1 = 2s/; s/^wake_watts = .*/wake_watts = 9 W/' \
-		"$root/policies/profiles/seagate-constellation-es2.profile" >"$tmp/etc/profiles/quick.profile"
-	printf '%s\n' "[storpower]" "policy = emergency" "cycles_a_day = 100" >"$tmp/etc/storpower.conf"
+	quick_disks 2 9 # so that the budget bears it
+	printf '%s\n' "[storpower]" "policy = quick" "cycles_a_day = 100" >"$tmp/etc/storpower.conf"
 	start_daemon --state-directory=/share/state
 }
 
@@ -246,6 +243,43 @@ drained_on_clear() {
 	ok "every byte of fio's is on the disks" eval 'write_back_all && on_disks'
 }
 
+times_drained() { # DISK
+	ctl list --wakeups --json=short |
+		jq --arg d "$1" '[.[] | select(.Device == $d and .Why == "its cache is drained")] | length'
+}
+
+drained_more_often() { # TIMES, of each
+	local n i=0
+	for n in "${names[@]}"; do
+		((i++))
+		[[ $(times_drained "${disk[$n]}") -gt ${!i} ]] || return
+	done
+}
+
+little_is_held() {
+	local n
+	for n in "${names[@]}"; do
+		[[ $(says "${disk[$n]}" CacheDirty) -le $((4 << 20)) ]] || return
+	done
+}
+
+# As fast as that, they would be full within a minute.
+drained_when_filling() {
+	local times=()
+	ok "put to sleep again" to_sleep
+	times=("$(times_drained "${disk[sata]}")" "$(times_drained "${disk[sas]}")")
+	ok "a burst is written to the caches of both" fio_writes --offset=${burst_at}m --size=${burst_mib}m \
+		--bs=256k --rate=8m --do_verify=0
+	ok "before they are full the disks are woken to be drained" within 30 drained_more_often "${times[@]}"
+	ok "explain says why" eval 'ctl explain "${disk[sata]}" | grep -q "the cache above has little room left"'
+	ok "drained in one go, they sleep again" within 120 asleep
+	ok "with little left that is held" within 10 little_is_held
+	ok "and the caches hold on" held
+	ok "the burst is read back" fio_writes --offset=${burst_at}m --size=${burst_mib}m --bs=256k --verify_only
+	ctl clear >/dev/null
+	ok "given back, all is as it was found" within 60 as_found
+}
+
 killed_while_held() {
 	local before
 	ok "put to sleep once more" to_sleep
@@ -293,6 +327,7 @@ first_boot() {
 	wakeups=$(ctl list --wakeups --json=short)
 	fio_while_asleep
 	drained_on_clear
+	drained_when_filling
 	killed_while_held
 	killed_and_restored
 	start_storpower

@@ -36,12 +36,8 @@ begin() { # NAME
 	disk=$hddsim_disk
 }
 
-# The disk needs no longer than its profile says, and may sleep again soon.
 start_storpower() { # [LINE...]: of its section
-	mkdir -p "$tmp/etc/profiles" "$tmp/etc/policies"
-	sed 's/^\(recovery\|wake_time\) = 15s/\1 = 2s/; s/^wake_watts = .*/wake_watts = 9 W/' \
-		"$root/policies/profiles/seagate-constellation-es2.profile" >"$tmp/etc/profiles/quick.profile"
-	sed 's/^sleep_min.*/sleep_min = 5s/' "$root/policies/emergency.policy" >"$tmp/etc/policies/quick.policy"
+	quick_disks 2 9
 	printf '%s\n' "[storpower]" "policy = quick" "cycles_a_day = 100" "[device $disk]" "$@" \
 		>"$tmp/etc/storpower.conf"
 	start_daemon

@@ -51,11 +51,7 @@ hddsim_start one sas "${options[@]}" && one=$hddsim_disk &&
 	--raid-devices=2 "/dev/$one" "/dev/$two" 2>&1 || { echo "Bail out! no disks"; exit 1; }
 udevadm settle --timeout=20
 udevadm control --stop-exec-queue
-mkdir -p "$tmp/etc/profiles"
-# as quick as the disks are, and with spin-ups that the budget bears
-sed 's/^\(recovery\|wake_time\) = 15s/\1 = 2s/; s/^wake_watts = .*/wake_watts = 9 W/' \
-	"$root/policies/profiles/seagate-constellation-es2.profile" \
-	>"$tmp/etc/profiles/quick.profile"
+quick_disks 2 9 # so that the budget bears it
 printf '%s\n' "[storpower]" "policy = emergency" "cycles_a_day = 100" >"$tmp/etc/storpower.conf"
 start_bus
 start_daemon
