@@ -308,7 +308,8 @@ static void note_plan(Manager *m, const char *why)
 		m->events.plan_applied(p, why, m->events.userdata);
 }
 
-void manager_react(Manager *m, const char *why)
+/* only_news: what changes nothing is not told. */
+static void react(Manager *m, const char *why, bool only_news)
 {
 	int r;
 
@@ -323,13 +324,18 @@ void manager_react(Manager *m, const char *why)
 	r = plan_and_apply(m, NULL);
 	if (r < 0)
 		log_error_errno(r, "No plan could be made; the last one stays in force");
-	else
+	else if (r > 0 || !only_news)
 		note_plan(m, why);
 	if (!manager_enforcing(m))
 		for (size_t i = 0; i < m->n_devices; i++)
 			managed_let_sleep_on(m, m->devices[i]);
 	tell_changed(m);
 	manager_arm(m);
+}
+
+void manager_react(Manager *m, const char *why)
+{
+	react(m, why, false);
 }
 
 /* A plan that no longer fits what is known of the devices is not worth keeping. */
@@ -440,9 +446,11 @@ static void manager_wake(void *userdata)
 	else
 		manager_peek(m);
 	if (began || due || m->woken)
-		manager_react(m, began      ? "a claim began"
-				 : m->woken ? "IO woke a disk"
-					    : "a device is to be looked after again");
+		react(m,
+		      began      ? "a claim began"
+		      : m->woken ? "IO woke a disk"
+				 : "a device is to be looked after again",
+		      !began && !m->woken);
 	manager_pump(m);
 	manager_arm(m);
 }
