@@ -44,7 +44,7 @@ static void print_help(void)
 	     "Keeps the power of this node's storage within a budget.\n"
 	     "\n"
 	     "  --simulate=FILE           drive a simulated node: a .node file, or the name of one\n"
-	     "                            shipped (mixed, flash, archive, tiny)\n"
+	     "                            shipped (mixed, flash, archive, tiny, case-study)\n"
 	     "  --bus=system|session|ADDRESS\n"
 	     "                            where to offer org.storpower1 (default: system)\n"
 	     "  --restore                 put back what an earlier run left changed, and end\n"

@@ -42,7 +42,8 @@ int verb_explain(Ctl *c)
 	_cleanup_message_ sd_bus_message *reply = NULL;
 	_cleanup_json_ json_object *all = NULL;
 	json_object *present, *decisions;
-	int status = ctl_simple_call(c, &reply, "Explain", "s", c->n_args ? c->args[0] : "");
+	int status = ctl_simple_call(c, &reply, "Explain", "s",
+				     c->n_args ? ctl_device_name(c->args[0]) : "");
 
 	if (status)
 		return status;

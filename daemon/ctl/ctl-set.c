@@ -40,8 +40,11 @@ static int append_options(const Ctl *c, bool standing, sd_bus_message *m)
 	const struct {
 		const char *name, *text;
 	} texts[] = {
-		{ "reason", c->reason }, { "class", c->class }, { "device", c->device },
-		{ "group", c->group },   { "source", source },
+		{ "reason", c->reason },
+		{ "class", c->class },
+		{ "device", c->device ? ctl_device_name(c->device) : NULL },
+		{ "group", c->group },
+		{ "source", source },
 	};
 	const struct {
 		const char *name;

@@ -128,6 +128,7 @@ static void print_help(void)
 	     "  --json[=short|pretty]\n"
 	     "  --no-pager, --no-legend\n"
 	     "  --bus=BUS            system (default), session or an address; or $STORPOWER_BUS\n"
+	     "  -h, --help           -V, --version\n"
 	     "\n"
 	     "Exit status: 0 done; 1 failure; 2 wrong usage; 3 storpowerd not running;\n"
 	     "4 refused: not authorized, unknown name, invalid value; 5 verify: settings differ;\n"

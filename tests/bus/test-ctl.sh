@@ -71,6 +71,7 @@ is "a plan is not a claim" "$(property 'Claims|length')" 1
 status "explain" 0 ctl explain
 ok "shows decisions" grep -q "^TIME .*DECISION .*WHY" "$tmp/out"
 status "explain DEVICE" 0 ctl explain "$device"
+status "explain /dev/DEVICE" 0 ctl explain "/dev/$device"
 ok "shows the reason" grep -q "^$device " "$tmp/out"
 status "verify: all as set" 0 ctl verify
 ok "counts" grep -q "values read back, 0 differ" "$tmp/out"
