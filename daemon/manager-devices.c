@@ -248,8 +248,7 @@ void manager_forget_gone(Manager *m, ManagedDevice *md)
 	succeed_gone(m);
 }
 
-/* A cache may have come to lie on it, or have gone. */
-static void probe_redirects(ManagedDevice *md)
+void managed_probe_redirects(ManagedDevice *md)
 {
 	if (md->leftover || md->device->protected_why || md->actual.redirect != REDIRECT_AS_FOUND)
 		return;
@@ -305,7 +304,7 @@ void manager_on_device(Device *d, DeviceEvent event, void *userdata)
 	else if (event == DEVICE_CHANGED && known)
 		reconsider_device(m, m->devices[i]);
 	else if (event == DEVICE_MOVED && known)
-		probe_redirects(m->devices[i]);
+		managed_probe_redirects(m->devices[i]);
 	else
 		return;
 	if (event == DEVICE_RESET)

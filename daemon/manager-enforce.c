@@ -351,11 +351,14 @@ static Step *prepare(Manager *m, ManagedDevice *md, bool raising)
 	if (stops(md, mk))
 		managed_watch_sleep(m, md);
 	if (wears(md, mk)) {
-		s->wears = md->charged = true;
+		s->wears = true;
+		s->was_charged = md->charged;
+		md->charged = true;
 		managed_charge(md, md->target.condition);
 	}
 	mk->touched = md->busy = true;
 	md->stepping = mk->knob->mechanism;
+	md->step_raises = raising;
 	md->step_began_us = manager_now_us(m);
 	if (mk->knob->wakes)
 		md->own_io_until_us = USEC_NEVER;

@@ -86,7 +86,7 @@ typedef struct Step {
 	bool raises; /* what the device can draw */
 	Setting before, target;
 	bool io_meanwhile;           /* or nobody can tell */
-	bool wears;                  /* a cycle is on the disk's account for it */
+	bool wears, was_charged;     /* a cycle is on the disk's account for it; for one before */
 	char *refused_why;           /* -EBUSY: those it serves need it awake */
 	KnobValue value, found, was; /* found: empty when it could not be read */
 	int result;
@@ -108,6 +108,7 @@ struct ManagedDevice {
 	bool reset;    /* while busy: what the step did is lost */
 	uint64_t step_began_us;
 	Mechanism stepping; /* what the step, or the one before, is about */
+	bool step_raises;
 	char *problem;
 	uint64_t transition_end_us; /* waking until then... */
 	bool unanswered;            /* ...and longer, until it has shown that it is awake */
@@ -122,8 +123,9 @@ struct ManagedDevice {
 	bool charged;        /* the cycle that it is in */
 	char *refused_why;   /* those it serves needed it awake, when it was last to be stopped */
 	uint64_t refused_until_us;
-	const char *wake_why; /* it is to be woken as soon as it may spin up; NULL: it is not */
-	bool io_wakes;        /* it is waking by IO that has not been served yet */
+	const char *wake_why;  /* it is to be woken as soon as it may spin up; NULL: it is not */
+	const char *wake_next; /* the same, once it has got to where it is on its way to */
+	bool io_wakes;         /* it is waking by IO that has not been served yet */
 	bool will_not_wake;
 	bool awaits_sleep; /* what comes before takes a while: it draws until then */
 	bool watched;      /* by eBPF, for who wakes it */
@@ -197,6 +199,7 @@ struct Manager {
 	uint64_t floor_at_us; /* of which look the floor is */
 	bool stopping;
 	WearBook *wear;
+	bool wear_unsaved;           /* and that has been said */
 	uint64_t realtime_offset_us; /* of the wall clock from the loop's, at start */
 
 	Decision decisions[DECISIONS_KEPT];
@@ -238,6 +241,8 @@ ManagedDevice *managed_free(ManagedDevice *md);
 void manager_forget_gone(Manager *m, ManagedDevice *md);
 /* True: the last leftover is put back, and the device is there to be planned for. */
 bool managed_leftovers_done(Manager *m, ManagedDevice *md);
+/* A cache may have come to lie on it, or have gone. */
+void managed_probe_redirects(ManagedDevice *md);
 
 /* manager-reread.c */
 /* Believes what the device's knobs say now, and has set anew what is lost; then plans, saying why.
@@ -263,7 +268,7 @@ void managed_refuse_sleep(Manager *m, ManagedDevice *md, const char *why);
 
 /* manager-wear.c */
 int manager_open_wear(Manager *m);
-int manager_save_wear(const Manager *m);
+int manager_save_wear(Manager *m); /* says once that it cannot */
 void managed_open_wear(Manager *m, ManagedDevice *md);
 WearTerms managed_wear_terms(const Manager *m, const ManagedDevice *md);
 void managed_refill_wear(const Manager *m, ManagedDevice *md);
@@ -272,6 +277,7 @@ void managed_refund(ManagedDevice *md, Condition c);
 
 /* manager-wake.c */
 void managed_want_awake(Manager *m, ManagedDevice *md, const char *why);
+void managed_wake_next(Manager *m, ManagedDevice *md); /* if it was wanted while it was stopped */
 void managed_fell_asleep(Manager *m, ManagedDevice *md);
 void managed_watch_sleep(Manager *m, ManagedDevice *md);  /* from now, by eBPF: who wakes it? */
 void managed_begin_waking(Manager *m, ManagedDevice *md); /* its spin-up counts from now */

@@ -111,6 +111,15 @@ static void note_fill(ManagedDevice *md, const CacheState *now, uint64_t us)
 	md->fill_bytes_s += FILL_BLEND * (grown - md->fill_bytes_s);
 }
 
+/* Taken away meanwhile, by its owner, who has it written back before. */
+static void forget_cache(ManagedDevice *md)
+{
+	md->has_cache = false;
+	md->held_us = 0;
+	md->draining = false;
+	managed_probe_redirects(md);
+}
+
 static void cache_run(Job *job)
 {
 	CacheReading *c = (CacheReading *)job;
@@ -137,6 +146,8 @@ static void cache_done(Job *job)
 	}
 	md->has_cache = c->result >= 0;
 	md->cache_us = now;
+	if (c->result == -ENOENT)
+		forget_cache(md);
 	if (md->has_cache)
 		act_on_cache(m, md);
 	if (md->draining != was_draining) /* with the last, nobody need look any longer */

@@ -124,7 +124,8 @@ static Condition rest_of(const ManagedDevice *md, const Policy *p, Condition pai
 
 	if (p->rest > CONDITION_IDLE_B && paid > CONDITION_IDLE_B)
 		return p->rest < paid ? p->rest : paid;
-	if (!idle || md->wake_why || now < md->refused_until_us || md->device->protected_why)
+	if (!idle || md->wake_why || now < md->refused_until_us || md->device->protected_why ||
+	    md->will_not_wake)
 		return CONDITION_ACTIVE;
 	if (p->rest > CONDITION_IDLE_A && md->wear && !wear_affords(md->wear, CONDITION_IDLE_B))
 		return CONDITION_IDLE_A;

@@ -97,6 +97,24 @@ static void step_run(Job *job)
 		s->found = (KnobValue){};
 }
 
+/* Whatever it is in, it went there by itself, and that is one more cycle. */
+static void take_found_condition(Manager *m, const Step *s)
+{
+	ManagedDevice *md = s->md;
+	int c = condition_from_name(s->found.text);
+
+	if (c < 0)
+		return;
+	md->actual.condition = (Condition)c;
+	md->charged = false;
+	if (!managed_asleep(md))
+		return;
+	md->transition_end_us = 0;
+	managed_fell_asleep(m, md);
+	if (s->raises)
+		managed_want_awake(m, md, "it was deeper asleep than was known");
+}
+
 /* Somebody changed the value between our reading it and our first write: theirs is the original. */
 static void adopt_original(Manager *m, const Step *s)
 {
@@ -109,6 +127,8 @@ static void adopt_original(Manager *m, const Step *s)
 	journal_forget(m->journal, id, mk->knob->name);
 	mk->original = mk->current = s->found;
 	mk->touched = false;
+	if (mk->knob->mechanism == MECHANISM_CONDITION)
+		take_found_condition(m, s);
 }
 
 /* In words: raw values of some knobs are long. The log has them as well. */
@@ -227,7 +247,7 @@ static bool take_in(Manager *m, const Step *s)
 	}
 	if (s->wears && s->result < 0) {
 		managed_refund(md, s->target.condition);
-		md->charged = false;
+		md->charged = s->was_charged;
 	}
 	if (s->refused_why) {
 		managed_refuse_sleep(m, md, s->refused_why);
@@ -267,6 +287,7 @@ bool step_finish(Step *step)
 		return false;
 	}
 	replan = take_in(m, s);
+	managed_wake_next(m, md);
 	/* the target may have moved on meanwhile */
 	managed_set_target(m, md, &md->target);
 	return managed_leftovers_done(m, md) || replan || overdue;

@@ -81,6 +81,15 @@ static void take_wake_tests(Manager *m)
 		managed_take_wake_test(m, m->devices[i]);
 }
 
+/* It was not stopped for it. */
+static void refund(Manager *m, ManagedDevice *md)
+{
+	managed_refund(md, CONDITION_STANDBY_Z);
+	if (manager_save_wear(m) < 0)
+		log_warning("%s: the cycle that it was spared stays on its account",
+			    md->device->name);
+}
+
 static void wake_test_done(Job *job)
 {
 	_cleanup_(wake_test_freep) WakeTest *t = (WakeTest *)job;
@@ -100,7 +109,9 @@ static void wake_test_done(Job *job)
 	md->has_counters = false; /* its own read is nobody's IO */
 	if (t->result >= 0)
 		managed_notice_serving(m, md);
-	if (!t->refused) {
+	if (t->refused) {
+		refund(m, md);
+	} else {
 		record(m, t);
 		take_wake_tests(m);
 	}
@@ -177,6 +188,7 @@ int manager_wake_test(Manager *m, const char *name, WakeTestDone done, void *use
 			 .userdata = userdata };
 	r = begin(m, t);
 	if (r < 0) {
+		refund(m, md);
 		md->busy = md->testing = false;
 		md->transition_end_us = 0;
 		*ret_error = text_printf("%s cannot be tested: %s", name, strerror(-r));

@@ -24,20 +24,39 @@ static void forget_found_condition(ManagedDevice *md)
 	for (size_t i = 0; i < knob_count(); i++) {
 		ManagedKnob *mk = &md->knobs[i];
 
-		if (mk->knob->mechanism == MECHANISM_CONDITION && mk->offered && !mk->touched)
+		if (mk->knob->mechanism == MECHANISM_CONDITION && mk->offered)
 			snprintf(mk->original.text, sizeof(mk->original.text), "%s",
 				 condition_name(CONDITION_ACTIVE));
 	}
 }
 
+static bool goes_deeper(const ManagedDevice *md)
+{
+	return md->busy && !md->testing && !md->waits && md->stepping == MECHANISM_CONDITION &&
+	       !md->step_raises;
+}
+
 void managed_want_awake(Manager *m, ManagedDevice *md, const char *why)
 {
+	if (goes_deeper(md)) {
+		md->wake_next = why;
+		return;
+	}
 	if (md->wake_why || !managed_asleep(md))
 		return;
 	md->wake_why = why;
 	md->has_waker = false;
 	forget_found_condition(md);
 	m->woken = true;
+}
+
+void managed_wake_next(Manager *m, ManagedDevice *md)
+{
+	const char *why = md->wake_next;
+
+	md->wake_next = NULL;
+	if (why)
+		managed_want_awake(m, md, why);
 }
 
 /* An IO to one is an IO to all: they are not left to be tripped over one by one. */

@@ -24,15 +24,17 @@ int manager_open_wear(Manager *m)
 		     : 0;
 }
 
-int manager_save_wear(const Manager *m)
+int manager_save_wear(Manager *m)
 {
 	int r = m->config.wear_path ? wear_book_save(m->wear, m->config.wear_path) : 0;
 
-	return r >= 0 ? 0
-		      : log_error_errno(r,
-					"Wear accounts cannot be saved in %s, so no disk is "
-					"stopped: make room on the disk of the state directory",
-					m->config.wear_path);
+	if (r < 0 && !m->wear_unsaved) /* it is tried again and again */
+		log_error_errno(r,
+				"Wear accounts cannot be saved in %s, so no disk is stopped: make "
+				"room on the disk of the state directory",
+				m->config.wear_path);
+	m->wear_unsaved = r < 0;
+	return MIN(r, 0);
 }
 
 WearTerms managed_wear_terms(const Manager *m, const ManagedDevice *md)

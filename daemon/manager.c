@@ -105,6 +105,8 @@ static bool all_settled(const Manager *m)
 	return m->n_leaving == 0;
 }
 
+static bool clear_all_due(Manager *m, uint64_t now);
+
 static void begin_release(Manager *m, ManagedDevice *md)
 {
 	for (size_t i = 0; i < knob_count(); i++)
@@ -128,6 +130,7 @@ static void release_everything(Manager *m)
 		m->loop->drain(m->loop, 100 * USEC_PER_MSEC, true);
 		if (!all_settled(m))
 			clock_sleep_us(&m->loop->clock, 20 * USEC_PER_MSEC);
+		(void)clear_all_due(m, manager_now_us(m)); /* what failed is tried again */
 		manager_pump(m);
 	}
 	/* the devices are the workers' until they have let go; a service manager's patience ends
@@ -396,8 +399,10 @@ static bool clear_due(Manager *m, ManagedDevice *md, uint64_t now)
 {
 	bool due = md->transition_end_us && !managed_waking(m, md);
 
-	if (due)
+	if (due) {
+		managed_watch_waking(m, md); /* before it is planned for again */
 		md->transition_end_us = 0;
+	}
 	if (md->uncontrolled_until_us && md->uncontrolled_until_us <= now) {
 		md->uncontrolled_until_us = 0;
 		due = true;

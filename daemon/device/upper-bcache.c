@@ -15,10 +15,15 @@
 #define SET   "set/"
 #define CACHE "cache/"
 
-/* "bcache" of a cache device has no mode; of a backing device without a cache, no link to one. */
+/* "bcache" of a cache device has no mode. */
 static bool is_backing(const char *folder)
 {
-	return folder_has(folder, "cache_mode") && folder_has(folder, "cache");
+	return folder_has(folder, "cache_mode");
+}
+
+static bool is_attached(const char *folder)
+{
+	return folder_has(folder, "cache");
 }
 
 static int take(const char *sysfs_root, const char *name, char **folder)
@@ -30,10 +35,11 @@ static int take(const char *sysfs_root, const char *name, char **folder)
 	path = text_printf("%s/bcache", device);
 	if (!path)
 		return -ENOMEM;
-	if (!is_backing(path))
+	if (!is_backing(path) || (*folder && !is_attached(path)))
 		return 0;
-	if (*folder)
+	if (*folder && is_attached(*folder))
 		return -EMLINK;
+	free(*folder);
 	*folder = TAKE_PTR(path);
 	return 0;
 }

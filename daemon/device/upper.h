@@ -9,7 +9,7 @@
  *               "state", ...; "set/NAME": of its cache set ("set/congested_read_threshold_us",
  *               "set/bucket_size", "set/cache_available_percent", ...); "cache/NAME": of the first
  *               cache device ("cache/nbuckets"); "backing_devices": how many disks the set
- *               serves. -ENOENT where no cache is attached.
+ *               serves. Of the set and the cache device -ENOENT where none is attached.
  *   md          "members": the disk's places in arrays, "md0/dev-sda1 md1/dev-sda2"; "" while those
  *               arrays do not run; "md0/NAME" of such an array ("md0/level", "md0/sync_action");
  *               "md0/dev-sda1/state" of the member, which can be written; "md0/others": the states

@@ -119,7 +119,7 @@ static int bcache_read(Device *d, KnobValue *ret)
 {
 	bool shared = disks_served(d) > 1;
 	KnobValue v;
-	int r = upper_get(d, MODE, v.text, sizeof(v.text));
+	int r = d->ops->upper_read ? upper_get(d, MODE, v.text, sizeof(v.text)) : -EOPNOTSUPP;
 
 	for (size_t i = 0; i < ELEMENTSOF(words) && r >= 0; i++) {
 		char word[WORD_MAX];
@@ -132,10 +132,17 @@ static int bcache_read(Device *d, KnobValue *ret)
 		else if (r >= 0)
 			r = value_add_word(&v, words[i].key, word);
 	}
-	if (r < 0)
+	if (r < 0 && r != -ENOENT)
 		return r;
-	*ret = v;
+	*ret = r < 0 ? (KnobValue){ VALUE_NONE } : v;
 	return 0;
+}
+
+static bool is_detached(Device *d)
+{
+	char state[WORD_MAX];
+
+	return upper_get(d, "state", state, sizeof(state)) >= 0 && streq(state, "no cache");
 }
 
 static int bcache_probe(Device *d, Offer *offer, char **ret_why_not)
@@ -147,8 +154,10 @@ static int bcache_probe(Device *d, Offer *offer, char **ret_why_not)
 	if (r < 0)
 		return r;
 	r = bcache_read(d, &v);
-	if (r == -ENOENT)
+	if (r == -EOPNOTSUPP || (r >= 0 && streq(v.text, VALUE_NONE)))
 		return not_offered(ret_why_not, "the disk has no bcache in front of it");
+	if (r >= 0 && is_detached(d))
+		return not_offered(ret_why_not, "its bcache has no cache attached");
 	if (r == -EMLINK)
 		return not_offered(ret_why_not, "several partitions of the disk have a bcache");
 	if (r < 0)
@@ -212,6 +221,7 @@ static int write_mode(Device *d, const KnobValue *value)
 static int bcache_write(Device *d, const KnobValue *value)
 {
 	bool ran = get_number(d, "writeback_running", 0);
+	char now[WORD_MAX];
 	int r, first = 0;
 
 	if (!d->ops->upper_write)
@@ -222,9 +232,11 @@ static int bcache_write(Device *d, const KnobValue *value)
 		if (!value_word(value, words[i].key, word, sizeof(word)))
 			continue;
 		r = write_word(d, &words[i], word);
-		if (r < 0 && !first)
+		if (r < 0 && !first && !(r == -ENOENT && words[i].of_set && is_detached(d)))
 			first = r;
 	}
+	if (first == -ENOENT && upper_get(d, MODE, now, sizeof(now)) == -ENOENT)
+		return 0; /* it is gone, and what was set in the kernel with it */
 	r = write_mode(d, value);
 	/* how much is in use is known from the last garbage collection, and when that was more than
 	 * there is now, writes would bypass the cache: have it counted anew */
@@ -233,9 +245,14 @@ static int bcache_write(Device *d, const KnobValue *value)
 	return first ?: MIN(r, 0);
 }
 
-/* A word that is not found is one of a kernel, or of a set that serves one disk alone. */
+/* A word that is not found is one of a kernel, or of a set that serves one disk alone or has been
+ * detached. Of a bcache that is gone, the mode is left: in the superblock. */
 static bool bcache_fulfils(const Device *d, const KnobValue *wanted, const KnobValue *found)
 {
+	char mode[WORD_MAX];
+
+	if (streq(found->text, VALUE_NONE))
+		return streq(value_head(wanted, mode, sizeof(mode)), "writeback");
 	if (!value_same_head(d, wanted, found))
 		return false;
 	for (size_t i = 0; i < ELEMENTSOF(words); i++) {

@@ -22,6 +22,7 @@
 #include "knob/attribute.h"
 #include "knob/redirect-allowed.h"
 #include "knob/registry.h"
+#include "knob/value-words.h"
 
 #define COMPONENT "writecache"
 #define HEAD      "writecache"
@@ -129,8 +130,12 @@ static int writecache_read(Device *d, KnobValue *ret)
 	KnobValue v = { HEAD };
 	char *save, *word;
 	Table t;
-	int r = read_table(d, &t);
+	int r = d->ops->upper_read ? read_table(d, &t) : -EOPNOTSUPP;
 
+	if (r == -ENOENT) {
+		*ret = (KnobValue){ VALUE_NONE };
+		return 0;
+	}
 	if (r < 0)
 		return r;
 	for (word = strtok_r(t.options, " ", &save); word && r >= 0;
@@ -163,7 +168,7 @@ static int writecache_probe(Device *d, Offer *offer, char **ret_why_not)
 	if (r < 0)
 		return r;
 	r = writecache_read(d, &v);
-	if (r == -ENOENT)
+	if (r == -EOPNOTSUPP || (r >= 0 && streq(v.text, VALUE_NONE)))
 		return not_offered(ret_why_not, "the disk has no dm-writecache in front of it");
 	if (r == -EMLINK)
 		return not_offered(ret_why_not, "several volumes on the disk have a dm-writecache");
@@ -253,10 +258,12 @@ static int writecache_write(Device *d, const KnobValue *value)
 	KnobValue now, options = *value;
 	char text[TABLE_MAX];
 	Table t;
-	int r = writecache_read(d, &now);
+	int r = d->ops->upper_read && d->ops->upper_write ? read_table(d, &t) : -EOPNOTSUPP;
 
+	if (r == -ENOENT)
+		return 0; /* taken away, and its options with it */
 	if (r >= 0)
-		r = read_table(d, &t);
+		r = writecache_read(d, &now);
 	if (r >= 0 && !streq(now.text, value->text))
 		r = wait_until_calm(d, &t, &now);
 	if (r < 0)
@@ -270,7 +277,13 @@ static int writecache_write(Device *d, const KnobValue *value)
 	if (r >= (int)sizeof(text))
 		return -ENOBUFS;
 	/* also where nothing changes: a table that a kill left waiting is thrown away */
-	return d->ops->upper_write ? d->ops->upper_write(d, COMPONENT, "table", text) : -EOPNOTSUPP;
+	return d->ops->upper_write(d, COMPONENT, "table", text);
+}
+
+static bool writecache_fulfils(const Device *d, const KnobValue *wanted, const KnobValue *found)
+{
+	(void)d;
+	return streq(found->text, VALUE_NONE) || streq(found->text, wanted->text);
 }
 
 /* What there is room for while it holds, whether it does already or not. */
@@ -308,5 +321,6 @@ const Knob knob_redirect_writecache = {
 	.read = writecache_read,
 	.want = writecache_want,
 	.write = writecache_write,
+	.fulfils = writecache_fulfils,
 	.cache = writecache_cache,
 };

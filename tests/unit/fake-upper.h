@@ -43,6 +43,14 @@ static inline void fake_put(FakeUpper *u, const char *what, const char *text)
 	snprintf(to, sizeof(u->whats[0].text), "%s", text);
 }
 
+/* All that begins so is there no longer. */
+static inline void fake_drop(FakeUpper *u, const char *prefix)
+{
+	for (size_t i = 0; i < ELEMENTSOF(u->whats) && u->whats[i].what; i++)
+		if (strncmp(u->whats[i].what, prefix, strlen(prefix)) == 0)
+			u->whats[i].what = "";
+}
+
 static inline int fake_upper_read(Device *d, const char *component, const char *what, char *buf,
 				  size_t size)
 {

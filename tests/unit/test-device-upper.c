@@ -169,6 +169,9 @@ static void what_comes_and_goes_is_seen_at_once(void **state)
 	make_bcache(root, "sda", 1);
 	expect(u, "backing_devices", "1");
 	drop(root, "devices/sda/bcache/cache");
+	assert_int_equal(upper_read(u, "bcache", "set/bucket_size", buf, sizeof(buf)), -ENOENT);
+	expect(u, "cache_mode", "writethrough [writeback] writearound none");
+	drop(root, "devices/sda/bcache/cache_mode");
 	assert_int_equal(upper_read(u, "bcache", "cache_mode", buf, sizeof(buf)), -ENOENT);
 }
 

@@ -270,19 +270,35 @@ static void a_write_that_does_not_take_is_found(void **state)
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_HOLD, &original), 0);
 }
 
-static void a_cache_that_goes_away_is_an_error_and_no_value(void **state)
+static void one_that_was_taken_away_needs_nothing_put_back_but_its_mode(void **state)
 {
 	FakeUpper u = plain;
 	_cleanup_(device_unrefp) Device *d = fake_upper_device(&u);
-	KnobValue original = { AS_FOUND }, v = { "untouched" };
+	KnobValue original = { AS_FOUND }, other = { "writethrough running=1" };
 	CacheState c;
 
 	(void)state;
 	u.error = -ENOENT;
-	assert_int_equal(knob_find(KNOB)->read(d, &v), -ENOENT);
-	assert_string_equal(v.text, "untouched");
-	assert_int_equal(knob_find(KNOB)->write(d, &original), -ENOENT);
+	expect_read(d, "none");
+	assert_int_equal(knob_apply(knob_find(KNOB), d, &original, NULL), 0);
+	assert_int_equal(knob_apply(knob_find(KNOB), d, &other, NULL), -EREMOTEIO);
 	assert_int_equal(knob_find(KNOB)->cache(d, &c), -ENOENT);
+}
+
+static void what_was_held_is_put_back_although_the_cache_was_detached(void **state)
+{
+	FakeUpper u = plain;
+	_cleanup_(device_unrefp) Device *d = fake_upper_device(&u);
+	KnobValue original = original_of(d);
+
+	(void)state;
+	assert_int_equal(turn_to(KNOB, d, REDIRECT_HOLD, &original), 0);
+	fake_put(&u, "state", "no cache");
+	fake_drop(&u, "set/");
+	fake_drop(&u, "cache/");
+	expect_refused(KNOB, &u, "no cache attached");
+	assert_int_equal(turn_to(KNOB, d, REDIRECT_AS_FOUND, &original), 0);
+	expect_read(d, "writeback running=1 percent=10 cutoff=4194304 readahead=all");
 }
 
 static CacheState cache_of(FakeUpper *u)
@@ -376,7 +392,8 @@ int main(void)
 		cmocka_unit_test(writethrough_is_left_alone_unless_it_is_declared),
 		cmocka_unit_test(a_disk_without_one_is_not_offered_it),
 		cmocka_unit_test(a_write_that_does_not_take_is_found),
-		cmocka_unit_test(a_cache_that_goes_away_is_an_error_and_no_value),
+		cmocka_unit_test(one_that_was_taken_away_needs_nothing_put_back_but_its_mode),
+		cmocka_unit_test(what_was_held_is_put_back_although_the_cache_was_detached),
 		cmocka_unit_test(room_is_what_fits_before_writes_bypass_the_cache),
 		cmocka_unit_test(room_shrinks_with_what_was_dirtied_since),
 		cmocka_unit_test(disks_of_one_set_share_its_room),

@@ -378,6 +378,25 @@ static void verifying_a_disk_that_io_has_just_woken_leaves_it_awake(void **state
 	}
 }
 
+static void a_write_that_fails_at_the_end_is_tried_again_and_does_not_hold_it_up(void **state)
+{
+	FaultyDevice faulty;
+	uint64_t began;
+	Fixture f;
+
+	(void)state;
+	open_faulty(&f, SIM_NODE("balanced") SIM_FLASH "demand = saturate\n", &faulty);
+	fixture_set(&f, "60%");
+	fixture_run(&f, 10);
+	faulty.n_writes = 0;
+	faulty.refuse = true;
+	began = now_us(&f);
+	fixture_stop(&f);
+	assert_true(seconds_since(&f, began) < 10);
+	assert_int_equal(faulty.n_writes, 2);
+	fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -391,6 +410,8 @@ int main(void)
 		cmocka_unit_test(a_devices_limit_holds_while_another_hangs),
 		cmocka_unit_test(io_during_the_entry_into_standby_is_a_spin_up),
 		cmocka_unit_test(verifying_a_disk_that_io_has_just_woken_leaves_it_awake),
+		cmocka_unit_test(
+			a_write_that_fails_at_the_end_is_tried_again_and_does_not_hold_it_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,8 @@
 
 /* Writes that a cache holds back while its disk sleeps: none reaches the disk, none is lost. */
 
+#include <errno.h>
+
 #include "test-manager.h"
 
 #include "base/file.h"
@@ -237,6 +239,52 @@ static void caches_are_drained_when_the_budget_lifts(void **state)
 	fixture_close(&f);
 }
 
+static int no_upper_read(Device *d, const char *component, const char *what, char *buf, size_t size)
+{
+	(void)d, (void)component, (void)what, (void)buf, (void)size;
+	return -ENOENT;
+}
+
+static int no_upper_write(Device *d, const char *component, const char *what, const char *value)
+{
+	(void)d, (void)component, (void)what, (void)value;
+	return -ENOENT;
+}
+
+static void a_cache_that_is_taken_away_while_it_drains_is_forgotten(void **state)
+{
+	const DeviceOps *healthy;
+	ManagedDevice *md;
+	uint64_t cookie;
+	DeviceOps ops;
+	Fixture f;
+
+	(void)state;
+	open_node(&f, quiet);
+	md = managed(&f, "sda");
+	cookie = fixture_set(&f, low(&f));
+	fixture_run(&f, HOUR_S);
+	fixture_release(&f, cookie);
+	for (unsigned i = 0; i < 600 && (!md->draining || managed_asleep(md)); i++)
+		fixture_run(&f, 0.1);
+	assert_true(md->draining);
+	healthy = md->device->ops;
+	ops = *healthy;
+	ops.upper_read = no_upper_read;
+	ops.upper_write = no_upper_write;
+	md->device->ops = &ops;
+	fixture_run(&f, 1800);
+	assert_false(manager_draining(f.manager));
+	assert_null(managed_redirect(md));
+	assert_null(md->problem);
+	assert_int_equal(journal_size(f.manager->journal), 0);
+	fixture_set(&f, low(&f));
+	fixture_run(&f, 600);
+	assert_true(managed_asleep(md));
+	md->device->ops = healthy;
+	fixture_close(&f);
+}
+
 static void a_budget_that_comes_back_while_a_cache_is_drained_is_held(void **state)
 {
 	uint64_t cookie;
@@ -398,6 +446,7 @@ int main(void)
 		cmocka_unit_test(a_cache_that_fills_is_drained_and_its_disk_sleeps_again),
 		cmocka_unit_test(a_cache_without_room_for_what_is_written_keeps_its_disk_up),
 		cmocka_unit_test(caches_are_drained_when_the_budget_lifts),
+		cmocka_unit_test(a_cache_that_is_taken_away_while_it_drains_is_forgotten),
 		cmocka_unit_test(a_budget_that_comes_back_while_a_cache_is_drained_is_held),
 		cmocka_unit_test(killed_while_writes_are_held_the_next_start_loses_nothing),
 		cmocka_unit_test(killed_while_writes_are_held_a_standing_claim_holds_them_again),

@@ -277,6 +277,72 @@ static void a_wake_test_is_a_cycle(void **state)
 	fixture_close(&f);
 }
 
+static void a_wake_test_that_is_refused_costs_nothing(void **state)
+{
+	const DeviceOps *honest;
+	DeviceOps refusing;
+	int result = 1;
+	char *error = NULL;
+	ManagedDevice *md;
+	double starts;
+	Fixture f;
+
+	(void)state;
+	md = open_disk(&f, idle_disk);
+	honest = md->device->ops;
+	refusing = *honest;
+	refusing.may_sleep = refuse_sleep;
+	md->device->ops = &refusing;
+	starts = md->wear->starts;
+	assert_int_equal(manager_wake_test(f.manager, md->device->name, note_test, &result, &error),
+			 0);
+	fixture_run(&f, 5);
+	assert_int_equal(result, -EBUSY);
+	assert_int_equal(md->wear->starts_used, 0);
+	assert_true(md->wear->starts >= starts);
+	md->device->ops = honest;
+	fixture_close(&f);
+}
+
+/* From idle_c, which has cost a load already. */
+static void going_deeper_in_vain_does_not_make_the_cycle_before_count_twice(void **state)
+{
+	const DeviceOps *honest;
+	DeviceOps refusing;
+	ManagedDevice *md;
+	uint64_t cookie, loads;
+	Fixture f;
+
+	(void)state;
+	md = open_disk(&f, idle_disk);
+	md->wear->starts = 0;
+	f.manager->config.cycles_a_day = 0;
+	cookie = fixture_set(&f, "5 W");
+	fixture_run(&f, 300);
+	assert_int_equal(md->actual.condition, CONDITION_IDLE_C);
+	loads = md->wear->loads_used;
+	honest = md->device->ops;
+	refusing = *honest;
+	refusing.may_sleep = refuse_sleep;
+	md->device->ops = &refusing;
+	md->wear->starts = 5;
+	f.manager->config.cycles_a_day = 10;
+	fixture_set(&f, "2 W");
+	fixture_release(&f, cookie);
+	fixture_run(&f, 300);
+	assert_int_equal(count_decisions(&f, md->device->name, "not put to sleep"), 1);
+	assert_int_equal(md->actual.condition, CONDITION_IDLE_C);
+	assert_int_equal(md->wear->loads_used, loads);
+	fixture_set(&f, "100%");
+	assert_int_equal(manager_wake_device(f.manager, "", &(char *){ NULL }), 0);
+	fixture_release(&f, cookie + 1);
+	fixture_run(&f, 20);
+	assert_int_equal(md->wear->loads_used, loads);
+	assert_int_equal(md->wear->starts_used, 0);
+	md->device->ops = honest;
+	fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -289,6 +355,8 @@ int main(void)
 		cmocka_unit_test(without_room_for_the_account_no_disk_is_stopped),
 		cmocka_unit_test(an_account_that_cannot_be_understood_is_set_aside),
 		cmocka_unit_test(a_wake_test_is_a_cycle),
+		cmocka_unit_test(a_wake_test_that_is_refused_costs_nothing),
+		cmocka_unit_test(going_deeper_in_vain_does_not_make_the_cycle_before_count_twice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
