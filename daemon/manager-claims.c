@@ -53,6 +53,9 @@ int manager_load_claims(Manager *m)
 	if (r < 0)
 		return log_error_errno(r, "Standing claims in %s cannot be read",
 				       m->config.claims_path);
+	/* in terms of this boot: a second start must not take what is left from the wall clock */
+	if (r == 0)
+		manager_save_claims(m);
 	return 0;
 }
 

@@ -32,7 +32,7 @@ static bool take_over(Journal *journal, ManagedDevice *md, ManagedKnob *mk)
 	if (mk->knob->read(md->device, &mk->current) < 0)
 		mk->current = (KnobValue){};
 	mk->original = *was;
-	mk->touched = mk->offered = md->leftover = true;
+	mk->touched = mk->recorded = mk->offered = md->leftover = true;
 	log_notice("%s: %s was left at %s by an earlier run; originally %s", md->device->name,
 		   mk->knob->name, mk->current.text, was->text);
 	return true;
@@ -133,7 +133,6 @@ static ManagedDevice *managed_new(Manager *m, Device *d)
 	md->group_limit_w = INFINITY;
 	md->last_io_us = md->last_read_us = md->last_write_us = manager_now_us(m);
 	md->estimated_w = d->profile->idle_w;
-	journal_forget_moot(m->journal, d);
 	take_over_sleep(md);
 	managed_open_wear(m, md);
 	probe_knobs(m->journal, md);

@@ -29,7 +29,7 @@ static bool is_original(const ManagedKnob *mk)
 
 static void give_up_knob(Manager *m, const ManagedDevice *md, ManagedKnob *mk)
 {
-	mk->touched = false;
+	mk->touched = mk->recorded = false;
 	journal_forget(m->journal, md->device->id, mk->knob->name);
 }
 
@@ -414,6 +414,8 @@ static bool submit_all(Manager *m, Step **steps, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		int r = steps[i]->first_touch ? synced : 0;
 
+		if (r >= 0)
+			steps[i]->mk->recorded = true;
 		if (r >= 0 && steps[i]->wears)
 			r = charged;
 		if (r >= 0)

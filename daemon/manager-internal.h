@@ -58,17 +58,19 @@ typedef struct ManagedSensor {
 	SensorHealth health;
 	bool busy;
 	int result;
-	uint64_t begun_us; /* the reading under way */
-	double guard_w;    /* of a group: kept free below its limit because it was exceeded */
-	double read_w;     /* as the sensor said */
-	double watts;      /* of storage, believed; NAN: set aside or not read yet */
+	uint64_t begun_us;      /* the reading under way */
+	double guard_w;         /* of a group: kept free below its limit because it was exceeded */
+	double planned_guard_w; /* as of the plan in force */
+	double read_w;          /* as the sensor said */
+	double watts;           /* of storage, believed; NAN: set aside or not read yet */
 } ManagedSensor;
 
 typedef struct ManagedKnob {
 	const Knob *knob;
 	bool offered;
 	char *why_not;
-	bool touched;   /* written in this run, not yet given back: `original` is in the journal */
+	bool touched;   /* to be written in this run, not yet given back */
+	bool recorded;  /* `original` is in the journal, and that is on disk */
 	bool pending;   /* `wanted` differs from `current` */
 	bool fulfilled; /* touched, and it does not */
 	KnobValue original, current, wanted;
@@ -182,11 +184,12 @@ struct Manager {
 	double budget_w;  /* effective, of claims */
 	double awaited_w; /* the same when disks were last found to await sleep */
 	uint64_t effective_cookie;
-	double guard_w;       /* kept free below the budget because measurements exceeded it */
-	Plan *plan;           /* in force */
-	char why[192];        /* of the plan in force */
-	uint64_t event_us;    /* what is being enforced began then; 0: done */
-	uint64_t enforced_us; /* when that was done, last */
+	double guard_w;         /* kept free below the budget because measurements exceeded it */
+	double planned_guard_w; /* as of the plan in force */
+	Plan *plan;             /* in force */
+	char why[192];          /* of the plan in force */
+	uint64_t event_us;      /* what is being enforced began then; 0: done */
+	uint64_t enforced_us;   /* when that was done, last */
 	uint64_t last_enforce_us;
 	uint64_t looked_us, watched_until_us;
 	double measured_w;
@@ -220,6 +223,7 @@ static inline bool managed_in_one_pool(const ManagedDevice *a, const ManagedDevi
 }
 
 /* manager.c */
+void manager_tell_changed(Manager *m);
 void manager_react(Manager *m, const char *why); /* budget -> plan -> knobs, at once */
 void manager_arm(Manager *m);                    /* sets the timer for whatever is next */
 bool manager_enforcing(const Manager *m);        /* is any claim active? */

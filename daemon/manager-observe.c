@@ -13,6 +13,7 @@
 #define MIX_CHANGE     0.15
 #define GUARD_DECAY    0.95
 #define GUARD_MARGIN   1.1  /* of the excess */
+#define GUARD_NEWS     0.01 /* of the limit: worth a new plan when it is given back */
 #define BIAS_DECAY     0.95 /* a look */
 #define BIAS_CHANGE    0.001
 #define BIAS_MAX       1.5
@@ -229,18 +230,26 @@ static bool settling(const Manager *m)
 	return m->event_us ? now - m->event_us < OVERDUE_US : now < m->enforced_us + AVERAGED_US;
 }
 
+/* Enough that the devices should have it. */
+static bool is_given_back(double planned_w, double now_w, double limit_w)
+{
+	return planned_w > now_w && (now_w <= 0 || planned_w - now_w > GUARD_NEWS * limit_w);
+}
+
 static bool observe_group(Manager *m, ManagedSensor *s)
 {
 	double limit_w = manager_group_limit_w(m, s->config->target), over = s->watts - limit_w;
 
-	if (isnan(over) || (over > 0 && settling(m)))
+	if (over > 0 && settling(m))
 		return false;
+	if (isnan(over))
+		over = 0; /* nobody says any longer that it is exceeded */
 	s->guard_w = isinf(limit_w) ? 0 : next_guard(s->guard_w, over, limit_w);
 	if (over > 0)
 		log_warning("Group %s draws %.1f W of %.1f W by sensor %s: keeping %.1f W free",
 			    s->config->target, s->watts, limit_w, s->config->name, s->guard_w);
 	m->unsafe |= over > 0;
-	return over > 0;
+	return over > 0 || is_given_back(s->planned_guard_w, s->guard_w, limit_w);
 }
 
 static bool observe_groups(Manager *m)
@@ -266,7 +275,7 @@ static bool observe_overrun(Manager *m)
 	m->overrun = over > 0;
 	m->guard_w = next_guard(m->guard_w, m->overrun ? over : 0, m->budget_w);
 	if (!m->overrun)
-		return false;
+		return is_given_back(m->planned_guard_w, m->guard_w, m->budget_w);
 	if (!was) {
 		log_warning("Measured %.1f W exceed the budget of %.1f W: keeping %.1f W more free",
 			    m->measured_w, m->budget_w, m->guard_w);

@@ -169,15 +169,19 @@ static int list_groups(const Manager *m, GroupList *ret)
 		if (!g)
 			return -ENOMEM;
 		g->name = name;
+		g->reserve_w = manager_wake_reserve_w(m, name);
 		g->limit_w = manager_group_limit_w(m, name) - group_guard_w(m, m->devices[i]) -
-			     manager_wake_reserve_w(m, name);
+			     g->reserve_w;
 	}
 	return 0;
 }
 
+/* For all that they do: spin-ups are what is reserved for. */
 static double limit_of(const GroupList *groups, size_t group)
 {
-	return group < groups->n ? groups->groups[group].limit_w : INFINITY;
+	const PlanGroup *g = &groups->groups[group];
+
+	return group < groups->n ? g->limit_w + g->reserve_w : INFINITY;
 }
 
 static void describe_devices(Manager *m, const GroupList *groups, const Policy *policy,

@@ -117,10 +117,12 @@ static void reread_done(Job *job)
 		managed_reset(m, md);
 		return;
 	}
-	if (take_in(m, md, r) || managed_leftovers_done(m, md) || r->reset)
+	if (take_in(m, md, r) || managed_leftovers_done(m, md) || r->reset) {
 		manager_react(m, r->why);
-	else
+	} else {
 		manager_pump(m);
+		manager_tell_changed(m);
+	}
 	manager_arm(m);
 }
 

@@ -27,7 +27,7 @@ Step *step_new(Manager *m, ManagedDevice *md, ManagedKnob *mk, bool raises)
 		.manager = m,
 		.md = md,
 		.mk = mk,
-		.first_touch = !mk->touched,
+		.first_touch = !mk->recorded,
 		.raises = raises,
 		.before = md->actual,
 		.target = md->target,
@@ -126,7 +126,7 @@ static void adopt_original(Manager *m, const Step *s)
 		 s->md->device->name, mk->knob->name, mk->original.text, s->found.text);
 	journal_forget(m->journal, id, mk->knob->name);
 	mk->original = mk->current = s->found;
-	mk->touched = false;
+	mk->touched = mk->recorded = false;
 	if (mk->knob->mechanism == MECHANISM_CONDITION)
 		take_found_condition(m, s);
 }
@@ -298,9 +298,11 @@ static void step_done(Job *job)
 	Manager *m = ((Step *)job)->manager;
 	int result = ((Step *)job)->result;
 
-	if (step_finish((Step *)job))
+	if (step_finish((Step *)job)) {
 		manager_react(m, result < 0 ? "a knob failed" : "a slow saving has arrived");
-	else
+	} else {
 		manager_pump(m);
+		manager_tell_changed(m);
+	}
 	manager_arm(m);
 }

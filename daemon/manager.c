@@ -55,6 +55,8 @@ int manager_new(const ManagerConfig *config, Loop *loop, Inventory *inventory, M
 	if (r < 0)
 		return log_error_errno(r, "/proc/sys/kernel/random/boot_id cannot be read");
 	r = journal_open(config->journal_path, boot_id, &m->journal);
+	if (r >= 0)
+		journal_forget_moot(m->journal);
 	if (r < 0)
 		return log_error_errno(r, "Journal %s cannot be used", config->journal_path);
 	r = manager_open_wear(m);
@@ -143,7 +145,7 @@ int manager_restore(const ManagerConfig *config, Loop *loop, Inventory *inventor
 {
 	_cleanup_(manager_freep) Manager *m = NULL;
 	ManagerConfig c = *config;
-	size_t n, left;
+	size_t n, left, absent;
 	int r;
 
 	c.policy = c.claims_path = NULL;
@@ -160,8 +162,13 @@ int manager_restore(const ManagerConfig *config, Loop *loop, Inventory *inventor
 		return r;
 	release_everything(m);
 	left = journal_size(m->journal);
-	log_notice("%zu settings were put back, %zu are left in the journal", n - left, left);
-	return left ? -EIO : 0;
+	absent = left;
+	for (size_t i = 0; i < m->n_devices; i++)
+		absent -= journal_size_of(m->journal, m->devices[i]->device->id);
+	log_notice("%zu settings were put back, %zu are left in the journal, %zu of them of "
+		   "devices that are not there",
+		   n - left, left, absent);
+	return left > absent ? -EIO : 0;
 }
 
 Manager *manager_free(Manager *m)
@@ -205,7 +212,7 @@ bool manager_enforcing(const Manager *m)
 	return false;
 }
 
-static void tell_changed(Manager *m)
+void manager_tell_changed(Manager *m)
 {
 	if (m->events.changed)
 		m->events.changed(m->events.userdata);
@@ -264,12 +271,20 @@ static size_t count_held(const Manager *m)
 	return n;
 }
 
+static void note_guards(Manager *m)
+{
+	m->planned_guard_w = m->guard_w;
+	for (size_t i = 0; i < m->n_sensors; i++)
+		m->sensors[i].planned_guard_w = m->sensors[i].guard_w;
+}
+
 /* A plan with slow savings (a spin-down) is followed at once by one without them, so that the fast
  * knobs alone hold the budget until the slow savings arrive. Returns 1 when any setting changed. */
 static int plan_and_apply(Manager *m, const Plan *held)
 {
 	int changed = 0;
 
+	note_guards(m);
 	manager_await_no_more(m);
 	for (unsigned round = 0; round < 3; round++) {
 		size_t n_held = count_held(m);
@@ -332,7 +347,7 @@ static void react(Manager *m, const char *why, bool only_news)
 	if (!manager_enforcing(m))
 		for (size_t i = 0; i < m->n_devices; i++)
 			managed_let_sleep_on(m, m->devices[i]);
-	tell_changed(m);
+	manager_tell_changed(m);
 	manager_arm(m);
 }
 
@@ -366,7 +381,7 @@ static void look(Manager *m)
 		log_error_errno(r, "No plan could be made; the last one stays in force");
 	else if (r > 0)
 		note_plan(m, "demand has changed");
-	tell_changed(m);
+	manager_tell_changed(m);
 }
 
 static bool managed_pending(const ManagedDevice *md)

@@ -75,8 +75,9 @@ typedef struct ClaimsClock {
 } ClaimsClock;
 int claims_save(const Claims *c, const ClaimsClock *clock, char **ret_text);
 /* Adds to `c`, with their old cookies; a line that cannot be understood is logged with its number
- * and left out, as is (at info) a lease that has run out. Later cookies are above any ever saved.
- * -EBADMSG, logged, when the first line is not this version's: nothing is added. */
+ * and left out (then 1 is returned), as is (at info) a lease that has run out. Later cookies are
+ * above any ever saved. -EBADMSG, logged, when the first line is not this version's: nothing is
+ * added. */
 int claims_load(Claims *c, const char *path, const char *text, const ClaimsClock *clock);
 
 const char *claim_class_name(ClaimClass k); /* "schedule", "signal", "operator", "emergency" */

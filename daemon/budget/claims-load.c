@@ -280,6 +280,7 @@ int claims_load(Claims *c, const char *path, const char *text, const ClaimsClock
 {
 	static const char version[] = CLAIMS_FILE_VERSION "\n";
 	unsigned number = 1;
+	int left_out = 0;
 
 	if (strncmp(text, version, sizeof(version) - 1) != 0) {
 		log_error("%s:1: not \"%s\": no claim is read; move the file away to go on without",
@@ -297,9 +298,11 @@ int claims_load(Claims *c, const char *path, const char *text, const ClaimsClock
 		r = load_line(c, line, clock);
 		if (r == -ENOMEM)
 			return r;
-		if (r < 0)
+		if (r < 0) {
 			log_warning_errno(r, "%s:%u: leaving this line out", path, number);
+			left_out = 1;
+		}
 		text += n;
 	}
-	return 0;
+	return left_out;
 }

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <systemd/sd-event.h>
 
+#include "base/clock.h"
 #include "ctl/ctl.h"
 
 /* The claim is owner-bound: however this process ends, it ends with it. */
@@ -16,6 +17,7 @@ typedef struct Hold {
 	Ctl *ctl;
 	pid_t pid;
 	uint64_t cookie;
+	uint64_t start_us, end_us; /* boot time; 0: now, never */
 } Hold;
 
 static int claim(Hold *h)
@@ -30,6 +32,23 @@ static int claim(Hold *h)
 	return status;
 }
 
+static uint64_t left_until(uint64_t at_us, uint64_t now_us)
+{
+	return at_us > now_us ? at_us - now_us : 0;
+}
+
+/* For what is left of its time. False: nothing is. */
+static bool claim_again(Hold *h)
+{
+	uint64_t now = clock_now_us(&clock_boottime), begins = MAX(h->start_us, now);
+
+	if (h->end_us && h->end_us <= now)
+		return false;
+	h->ctl->start_in_us = left_until(h->start_us, now);
+	h->ctl->for_us = left_until(h->end_us, begins);
+	return !claim(h);
+}
+
 /* A restarted daemon knows nothing of owner-bound claims: make ours again. */
 static int on_owner_changed(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
@@ -41,7 +60,7 @@ static int on_owner_changed(sd_bus_message *m, void *userdata, sd_bus_error *err
 		return 0;
 	if (*old)
 		complain(0, "storpowerd has gone: nothing is limited until it is back");
-	if (*new && !claim(h))
+	if (*new &&claim_again(h))
 		complain(0, "storpowerd is back: limited again, claim %llu",
 			 (unsigned long long)h->cookie);
 	return 0;
@@ -124,7 +143,10 @@ static int hold_while_running(Hold *h, char **args)
 
 int verb_hold(Ctl *c)
 {
-	Hold h = { .ctl = c };
+	uint64_t now = clock_now_us(&clock_boottime), start = now + c->start_in_us;
+	Hold h = { .ctl = c,
+		   .start_us = c->start_in_us ? start : 0,
+		   .end_us = c->for_us ? start + c->for_us : 0 };
 	int status = claim(&h);
 
 	return status ?: hold_while_running(&h, c->args + 1);

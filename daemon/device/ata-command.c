@@ -73,7 +73,17 @@ static int registers_result(const Registers *g)
 	return g->status & STATUS_ERR && g->error & ERROR_ABRT ? -EOPNOTSUPP : -EIO;
 }
 
-static int run_once(int fd, AtaCommand *c)
+/* What libata makes of a command that the disk aborts: it has no registers then. The same is said
+ * of what a reset has cut off, so it is tried again. */
+static bool is_plain_abort(const ScsiCommand *s)
+{
+	struct sg_scsi_sense_hdr h;
+
+	return scsi_command_sense(s, &h) && h.sense_key == SPC_SK_ABORTED_COMMAND && !h.asc &&
+	       !h.ascq;
+}
+
+static int run_once(int fd, AtaCommand *c, bool *ret_aborted)
 {
 	ScsiCommand s = pass_through(c);
 	Registers g;
@@ -86,6 +96,7 @@ static int run_once(int fd, AtaCommand *c)
 		return registers_result(&g);
 	}
 	r = scsi_command_result(&s);
+	*ret_aborted = r < 0 && is_plain_abort(&s);
 	if (r < 0)
 		return r;
 	return c->in && s.in_got == s.in_size ? 0 : -EBADMSG;
@@ -93,9 +104,10 @@ static int run_once(int fd, AtaCommand *c)
 
 int ata_command_run(int fd, AtaCommand *c)
 {
+	bool aborted = false;
 	int r = -EAGAIN;
 
 	for (unsigned i = 0; i < SCSI_TRIES && r == -EAGAIN; i++)
-		r = run_once(fd, c);
-	return r;
+		r = run_once(fd, c, &aborted);
+	return r == -EAGAIN && aborted ? -EOPNOTSUPP : r;
 }

@@ -190,6 +190,7 @@ static int take_namespaces(Device *d, const NvmeNamespaces *all)
 
 		/* cgroups know the head alone: its limits would count for every path */
 		d->devnum = folder && !one->shared ? sysfs_devnum(i->sysfs_root, folder) : 0;
+		d->above_queue = !streq(one->head, one->queue);
 		i->block = text_printf("%s/block/%s", i->sysfs_root, one->queue);
 		return i->block ? 0 : -ENOMEM;
 	}

@@ -42,9 +42,13 @@ static const char *why_mounted(const Topology *t, const char *disk)
 
 static const char *why_swap(const Topology *t, const char *disk)
 {
-	for (size_t i = 0; i < t->n_swaps; i++)
-		if (topology_below(t, t->swaps[i].devnum, disk))
-			return t->swaps[i].is_file ? "holds a swap file" : "holds swap space";
+	for (size_t i = 0; i < t->n_swaps; i++) {
+		const Swap *s = &t->swaps[i];
+
+		if (s->mount ? topology_below_mount(t, &t->mounts[s->mount - 1], disk)
+			     : topology_below(t, s->devnum, disk))
+			return s->is_file ? "holds a swap file" : "holds swap space";
+	}
 	return NULL;
 }
 

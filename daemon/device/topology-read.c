@@ -212,6 +212,30 @@ static int take_mount(Topology *t, const char *line)
 	return 0;
 }
 
+static bool lies_under(const char *path, const char *point)
+{
+	size_t n = strlen(point);
+
+	return streq(point, "/") || (strncmp(path, point, n) == 0 && path[n] == '/');
+}
+
+/* What the path lies on, plus one; 0: nothing that is known here. The last of those that are
+ * mounted at one point covers the others. */
+static size_t mount_of(const Topology *t, const char *path)
+{
+	size_t found = 0, longest = 0;
+
+	for (size_t i = 0; i < t->n_mounts; i++) {
+		size_t n = strlen(t->mounts[i].point);
+
+		if (!lies_under(path, t->mounts[i].point) || n < longest)
+			continue;
+		longest = n;
+		found = i + 1;
+	}
+	return found;
+}
+
 /* proc(5): FILENAME TYPE SIZE USED PRIORITY, below a heading */
 static int take_swap(Topology *t, const char *line)
 {
@@ -237,6 +261,8 @@ static int take_swap(Topology *t, const char *line)
 	if (!s)
 		return -ENOMEM;
 	*s = (Swap){ .is_file = streq(type, "file"), .devnum = devnum };
+	if (s->is_file && !major(devnum)) /* btrfs, with a number that it made up */
+		s->mount = mount_of(t, path);
 	return 0;
 }
 

@@ -19,6 +19,7 @@ typedef struct Mount {
 typedef struct Swap {
 	bool is_file;
 	dev_t devnum; /* of the device, or of the one that the file lies on */
+	size_t mount; /* plus one: what the file lies on where that has no device of its own */
 } Swap;
 
 /* The mounts and swaps of one moment. */

@@ -179,6 +179,15 @@ static bool is_on(const Merged *m, const Mount *mount, char *const *nodes)
 	return folder && has_name(nodes, base_name(folder));
 }
 
+/* Without a mount of its own there is nobody to ask: one that hangs is none of this disk's. */
+static bool has_mount(const Merged *m, char *const *nodes)
+{
+	for (size_t i = 0; i < m->topology->n_mounts; i++)
+		if (is_on(m, &m->topology->mounts[i], nodes))
+			return true;
+	return false;
+}
+
 static bool lies_on(const Merged *m, const MergerfsBranch *b, char *const *nodes)
 {
 	const char *point = point_of(m, b);
@@ -264,7 +273,7 @@ static int mergerfs_find(const UpperDisk *on, void **ret)
 		r = m->n_mergers ? topology_read(on->sysfs_root, &m->topology) : -ENOENT;
 	nodes = r >= 0 ? upper_nodes(on) : NULL;
 	if (r >= 0)
-		r = nodes ? look_at_all(m, nodes) : -ENOMEM;
+		r = !nodes ? -ENOMEM : has_mount(m, nodes) ? look_at_all(m, nodes) : -ENOENT;
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(m);

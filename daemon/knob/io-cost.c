@@ -148,6 +148,11 @@ static int io_cost_probe(Device *d, Offer *offer, char **ret_why_not)
 	r = cgroup_io_check(d, ret_why_not);
 	if (r < 0)
 		return r;
+	/* iocg hangs on requests, and 6.1 takes its settings for such a device all the same */
+	if (d->above_queue)
+		return not_offered(ret_why_not,
+				   "below NVMe multipath no request of a cgroup is seen, "
+				   "only io.max");
 	if (!attribute_is_multiqueue_block(d))
 		return not_offered(ret_why_not, "the device has no request queue of its own");
 	r = io_cost_read(d, &v);

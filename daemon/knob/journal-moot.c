@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "knob/journal-private.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
 #include "base/text.h"
+#include "knob/registry.h"
 
 /* What lives in the kernel is the kernel's own default again after a reboot. */
 static bool is_moot(const Journal *j, const Knob *k, const JournalRecord *r)
@@ -9,12 +14,17 @@ static bool is_moot(const Journal *j, const Knob *k, const JournalRecord *r)
 	return !k->survives_reboot && !streq(r->boot, j->boot_id);
 }
 
-void journal_forget_moot(Journal *j, const Device *d)
+void journal_forget_moot(Journal *j)
 {
-	for (const Knob *const *k = knob_registry; *k; k++) {
-		const JournalRecord *record = journal_find(j, d->id, (*k)->name);
+	for (size_t i = j->n; i > 0; i--) {
+		const JournalRecord *r = j->records[i - 1];
+		const Knob *k = knob_find(r->knob);
 
-		if (record && is_moot(j, *k, record))
-			(void)journal_forget(j, d->id, (*k)->name);
+		if (k && is_moot(j, k, r)) {
+			_cleanup_free_ char *device = strdup(r->device);
+
+			if (device)
+				(void)journal_forget(j, device, k->name);
+		}
 	}
 }

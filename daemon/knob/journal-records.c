@@ -106,3 +106,12 @@ bool journal_has_device(const Journal *j, const char *device_id)
 
 	return i < j->n && strcmp(j->records[i]->device, device_id) == 0;
 }
+
+size_t journal_size_of(const Journal *j, const char *device_id)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->n; i++)
+		n += strcmp(j->records[i]->device, device_id) == 0;
+	return n;
+}

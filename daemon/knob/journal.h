@@ -32,6 +32,9 @@ int journal_forget(Journal *j, const char *device_id, const char *knob);
 size_t journal_size(const Journal *j);
 bool journal_has_device(const Journal *j, const char *device_id);
 
-/* Forgets the device's records of an earlier boot whose knobs live in the kernel: it has its own
- * defaults again. */
-void journal_forget_moot(Journal *j, const Device *d);
+/* Of the device. */
+size_t journal_size_of(const Journal *j, const char *device_id);
+
+/* Forgets records of an earlier boot whose knobs live in the kernel: it has its own defaults again,
+ * whether the device is still there or not. */
+void journal_forget_moot(Journal *j);

@@ -297,6 +297,7 @@ const Knob knob_redirect_bcache = {
 	.exactness = ADVISORY,
 	.slow = true,
 	.drifts = true,
+	.survives_reboot = true, /* the mode lies in the superblock */
 	.probe = bcache_probe,
 	.read = bcache_read,
 	.want = bcache_want,

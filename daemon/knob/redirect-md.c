@@ -170,6 +170,56 @@ static int md_want(const Device *d, const Setting *s, const KnobValue *original,
 	return 0;
 }
 
+static bool same_key(const char *word, const char *other)
+{
+	size_t n = strcspn(word, "=");
+
+	return word[n] && strncmp(word, other, n + 1) == 0;
+}
+
+static const char *find_key(char **words, const char *word)
+{
+	for (char **w = words; *w; w++)
+		if (same_key(word, *w))
+			return *w;
+	return NULL;
+}
+
+/* Kernel names may be others after a reboot: a word whose member is not there is that of the next
+ * one that no word names; none is left: its array is gone, and its superblock is what it is. */
+static int with_present_names(const KnobValue *value, const KnobValue *found, KnobValue *ret)
+{
+	_cleanup_(strv_freep) char **words = strv_split(value->text);
+	_cleanup_(strv_freep) char **present = strv_split(found->text);
+	char **next = present;
+	KnobValue v = { "" };
+	int r = words && present ? 0 : -ENOMEM;
+
+	for (char **w = words; r >= 0 && *w; w++) {
+		const char *name = find_key(present, *w);
+		char key[128];
+
+		while (!name && *next && (find_key(words, *next) || streq(*next, VALUE_NONE)))
+			next++;
+		if (!name && *next)
+			name = *next++;
+		if (!name || !strchr(*w, '='))
+			continue;
+		snprintf(key, sizeof(key), "%.*s", (int)strcspn(name, "="), name);
+		r = value_add_word(&v, key, strchr(*w, '=') + 1);
+	}
+	if (r >= 0)
+		*ret = v;
+	return r;
+}
+
+static bool md_fulfils(const Device *d, const KnobValue *wanted, const KnobValue *found)
+{
+	KnobValue v;
+
+	return with_present_names(wanted, found, &v) >= 0 && value_words_fulfil(d, &v, found);
+}
+
 static int write_member(void *userdata, const char *key, const char *word)
 {
 	Device *d = userdata;
@@ -177,7 +227,7 @@ static int write_member(void *userdata, const char *key, const char *word)
 	char state[STATE_MAX], path[128];
 	int r = upper_text(d, key, "state", state, sizeof(state));
 
-	/* the array is gone, and its superblock is what it is */
+	/* gone meanwhile */
 	if (r == -ENOENT)
 		return 0;
 	/* each write is one to every member's superblock */
@@ -189,9 +239,15 @@ static int write_member(void *userdata, const char *key, const char *word)
 
 static int md_write(Device *d, const KnobValue *value)
 {
+	KnobValue found, v;
+	int r;
+
 	if (!d->ops->upper_read || !d->ops->upper_write)
 		return -EOPNOTSUPP;
-	return value_each_word(value, write_member, d);
+	r = md_read(d, &found);
+	if (r >= 0)
+		r = with_present_names(value, &found, &v);
+	return r < 0 ? r : value_each_word(&v, write_member, d);
 }
 
 const Knob knob_redirect_md = {
@@ -205,5 +261,5 @@ const Knob knob_redirect_md = {
 	.read = md_read,
 	.want = md_want,
 	.write = md_write,
-	.fulfils = value_words_fulfil,
+	.fulfils = md_fulfils,
 };

@@ -173,7 +173,6 @@ int solve_needed(Work *w, Solution *s);
 typedef struct LimitShortfall {
 	double worst_w, sum_w;
 } LimitShortfall;
-LimitShortfall limit_shortfall(const Work *w);
 /* The budget and all limits together; the picks are the solution's. */
 double shortfall_of(const Work *w, const Solution *s);
 /* plan-rest.c: lets devices with nothing to do rest; -ENOMEM. */

@@ -67,7 +67,8 @@ static double group_watts(const Work *w, size_t group)
 	return group_w;
 }
 
-LimitShortfall limit_shortfall(const Work *w)
+/* What of a group's reserve may be spent: none, or all. */
+static LimitShortfall limit_shortfall(const Work *w, double spent)
 {
 	LimitShortfall s = { 0 };
 
@@ -75,7 +76,9 @@ LimitShortfall limit_shortfall(const Work *w)
 		size_t g = k - w->in->n_devices;
 		double over = k < w->in->n_devices
 				      ? above(w->picks[k].watts, w->in->devices[k].limit_w)
-				      : above(group_watts(w, g), w->in->groups[g].limit_w);
+				      : above(group_watts(w, g),
+					      w->in->groups[g].limit_w +
+						      spent * w->in->groups[g].reserve_w);
 
 		s.worst_w = MAX(s.worst_w, over);
 		s.sum_w += over;
@@ -85,7 +88,7 @@ LimitShortfall limit_shortfall(const Work *w)
 
 double shortfall_of(const Work *w, const Solution *s)
 {
-	return s->shortfall_w + limit_shortfall(w).sum_w;
+	return s->shortfall_w + limit_shortfall(w, 0).sum_w;
 }
 
 static void sum_up(const Work *w, const Solution *s, Plan *p)
@@ -102,7 +105,7 @@ static void sum_up(const Work *w, const Solution *s, Plan *p)
 	p->bound_value = s->bound_value;
 	p->optimal = s->optimal;
 	p->shortfall_w = MAX(0.0, p->cap_w - p->budget_w);
-	p->limit_shortfall_w = limit_shortfall(w).worst_w;
+	p->limit_shortfall_w = limit_shortfall(w, 1).worst_w;
 }
 
 static int plan_new(const Work *w, const Solution *s, Plan **ret)

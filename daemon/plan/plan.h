@@ -36,7 +36,8 @@ typedef struct PlanDevice {
 
 typedef struct PlanGroup {
 	const char *name;
-	double limit_w;
+	double limit_w;   /* without what is reserved */
+	double reserve_w; /* kept free for spin-ups to come; not missing when the plan needs it */
 } PlanGroup;
 
 typedef struct PlanInput {

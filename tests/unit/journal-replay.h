@@ -16,7 +16,7 @@ static inline int journal_restore_device(Journal *j, Device *d, size_t *ret_rest
 	bool all = true;
 	int first = 0;
 
-	journal_forget_moot(j, d);
+	journal_forget_moot(j);
 	for (const Knob *const *k = knob_registry; *k; k++) {
 		const KnobValue *was = journal_original(j, d->id, (*k)->name);
 		int r = was ? knob_apply(*k, d, was, NULL) : 0;

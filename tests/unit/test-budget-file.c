@@ -33,7 +33,7 @@ static Claims *load(const char *text, const char *boot, uint64_t boottime, uint6
 	const ClaimsClock clock = { boot, boottime, realtime };
 	Claims *c = claims_new();
 
-	assert_int_equal(claims_load(c, "test", text, &clock), 0);
+	assert_true(claims_load(c, "test", text, &clock) >= 0);
 	return c;
 }
 

@@ -253,6 +253,7 @@ static void below_native_multipath_each_controller_has_its_own_queue(void **stat
 	d = seen.device;
 	assert_int_equal(seen.added, 1);
 	assert_true(d->devnum == makedev(259, 9));
+	assert_true(d->above_queue);
 	assert_int_equal(d->ops->attr_read(d, "queue/nr_requests", text, sizeof(text)), 0);
 	assert_string_equal(text, "127");
 	assert_string_equal(d->protected_why, "holds the system's programs");

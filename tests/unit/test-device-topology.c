@@ -75,6 +75,27 @@ static void a_swap_file_protects_its_disk(void **state)
 	expect_protection(root, "sda", "holds a swap file");
 }
 
+static void a_swap_file_on_btrfs_protects_its_disks(void **state)
+{
+	const char *root = *state;
+	_cleanup_free_ char *swaps = NULL, *mounts = NULL;
+	struct stat st;
+
+	/* a file of a file system without a device stands for it */
+	assert_int_equal(stat("/proc/self/mountinfo", &st), 0);
+	assert_int_equal(major(st.st_dev), 0);
+	make_disk(root, "sda", "8:0");
+	make_disk(root, "sdb", "8:16");
+	mounts = text_printf("21 1 0:20 / /proc rw - proc proc rw\n"
+			     "22 1 0:40 / /proc/self rw - btrfs /dev/sdb rw\n");
+	put(root, "proc/self/mountinfo", mounts);
+	swaps = text_printf("Filename Type Size Used Priority\n%s file 1 0 -2\n",
+			    "/proc/self/mountinfo");
+	put(root, "proc/swaps", swaps);
+	expect_protection(root, "sdb", "holds a swap file");
+	expect_protection(root, "sda", NULL);
+}
+
 static void a_path_of_a_multipath_device_is_protected(void **state)
 {
 	const char *root = *state;
@@ -248,6 +269,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ROOT_TEST(what_the_system_lives_on_is_protected),
 		ROOT_TEST(a_swap_file_protects_its_disk),
+		ROOT_TEST(a_swap_file_on_btrfs_protects_its_disks),
 		ROOT_TEST(a_path_of_a_multipath_device_is_protected),
 		ROOT_TEST(the_stack_is_told_from_the_disk_upwards),
 		ROOT_TEST(of_many_mounts_some_are_named),

@@ -186,6 +186,25 @@ static void an_array_that_goes_away_needs_nothing_put_back(void **state)
 	assert_int_equal(knob_apply(knob_find(KNOB), d, &original, NULL), 0);
 }
 
+/* The journal names it as it was called before the machine was reset. */
+static void a_member_that_has_another_name_now_is_put_back(void **state)
+{
+	TreeDisk t = { .settle = settle };
+	_cleanup_(device_unrefp) Device *d = NULL;
+	const KnobValue original = { "md127/dev-sdq=balanced" },
+			gone = { "md127/dev-sdq=balanced "
+				 "md126/dev-sdq1=balanced" };
+
+	make_raid1(*state);
+	d = tree_device(&t, *state, "");
+	member(*state, "md0", "sda", "in_sync,write_mostly\n");
+	expect_found(KNOB, d, "md0/dev-sda=write_mostly");
+	assert_int_equal(turn_to(KNOB, d, REDIRECT_AS_FOUND, &original), 0);
+	expect_found(KNOB, d, "md0/dev-sda=balanced");
+	assert_int_equal(turn_to(KNOB, d, REDIRECT_AS_FOUND, &gone), 0);
+	assert_int_equal(t.writes, 1);
+}
+
 /* The flag is in its superblock, and comes back with it. */
 static void an_array_that_is_stopped_is_not_taken_for_gone(void **state)
 {
@@ -279,6 +298,7 @@ int main(void)
 		ROOT_TEST(without_another_leg_for_reads_it_is_not_offered),
 		ROOT_TEST(only_a_raid1_is_offered),
 		ROOT_TEST(an_array_that_goes_away_needs_nothing_put_back),
+		ROOT_TEST(a_member_that_has_another_name_now_is_put_back),
 		ROOT_TEST(an_array_that_is_stopped_is_not_taken_for_gone),
 		ROOT_TEST(a_busy_array_is_an_error_and_tried_again),
 		ROOT_TEST(only_a_member_s_own_state_can_be_written),

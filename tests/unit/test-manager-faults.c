@@ -235,6 +235,31 @@ static void a_full_state_disk_costs_no_plan_for_each_device(void **state)
 	fixture_close(&f);
 }
 
+static void while_no_original_can_be_kept_nothing_is_turned(void **state)
+{
+	_cleanup_free_ char *before = NULL, *after = NULL;
+	struct rlimit was;
+	Fixture f;
+
+	(void)state;
+	open_tiny(&f);
+	before = fixture_dump(&f);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	log_set_max_level(LOG_CRIT);
+	set_file_size_limit(0);
+	fixture_set(&f, "50%");
+	fixture_run(&f, 60);
+	after = fixture_dump(&f);
+	set_file_size_limit(was.rlim_cur);
+	assert_string_equal(before, after);
+	assert_true(state_of(&f).degraded);
+	fixture_run(&f, 120);
+	assert_within_budget(&f);
+	assert_true(journal_size(f.manager->journal) > 0);
+	fixture_close(&f);
+}
+
 static void after_a_failed_raise_the_old_target_is_no_problem(void **state)
 {
 	Setting low = SETTING_AS_FOUND;
@@ -347,6 +372,7 @@ int main(void)
 		cmocka_unit_test(a_knob_that_refuses_does_not_keep_the_others),
 		cmocka_unit_test(stopping_gives_back_what_does_not_refuse),
 		cmocka_unit_test(a_full_state_disk_keeps_nothing_from_being_given_back),
+		cmocka_unit_test(while_no_original_can_be_kept_nothing_is_turned),
 		cmocka_unit_test(a_full_state_disk_costs_no_plan_for_each_device),
 		cmocka_unit_test(after_a_failed_raise_the_old_target_is_no_problem),
 		cmocka_unit_test(restoring_reports_what_it_had_to_leave),

@@ -289,6 +289,35 @@ static void a_group_measured_above_its_limit_gets_less(void **state)
 	fixture_close(&f);
 }
 
+static void what_was_kept_free_is_given_back_when_the_excess_is_over(void **state)
+{
+	SensorConfig group = { .scope = SENSOR_OF_GROUP, .target = (char *)"flash" };
+	SensorConfig node = { .scope = SENSOR_OF_NODE };
+	SensorConfig *const sensors[] = { &group, &node };
+
+	(void)state;
+	for (size_t i = 0; i < ELEMENTSOF(sensors); i++) {
+		double before_w, rated_w;
+		Fixture f;
+
+		open_sensed(&f, sensors[i]);
+		if (i == 0)
+			limit(&f, SCOPE_GROUP, "flash", 80);
+		else
+			fixture_set(&f, "80%");
+		fixture_run(&f, 20);
+		before_w = group_w(&f, "flash", &rated_w);
+		write_watts(&f, 0.8 * fixture_rated_w(&f) + 2);
+		fixture_run(&f, 2.5);
+		write_watts(&f, 12);
+		fixture_run(&f, 1);
+		assert_true(group_w(&f, "flash", &rated_w) < before_w - 1);
+		fixture_run(&f, 300);
+		assert_true(group_w(&f, "flash", &rated_w) > before_w - 0.2);
+		fixture_close(&f);
+	}
+}
+
 /* What is kept free shrinks with the time; the limit does not shrink with it. */
 static void a_group_within_its_limit_is_not_said_to_exceed_it(void **state)
 {
@@ -452,6 +481,7 @@ int main(void)
 		cmocka_unit_test(readings_that_cannot_be_are_set_aside),
 		cmocka_unit_test(a_reading_that_stays_while_the_load_changes_is_set_aside),
 		cmocka_unit_test(a_group_measured_above_its_limit_gets_less),
+		cmocka_unit_test(what_was_kept_free_is_given_back_when_the_excess_is_over),
 		cmocka_unit_test(a_group_within_its_limit_is_not_said_to_exceed_it),
 		cmocka_unit_test(a_node_measured_above_its_budget_is_announced_once),
 		cmocka_unit_test(while_a_change_is_enforced_nothing_is_announced),

@@ -119,6 +119,28 @@ static void members_that_are_still_being_stopped_wake_with_their_pool(void **sta
 	fixture_close(&f);
 }
 
+/* 24 W more, for a moment, beside what the others can draw. */
+static void a_limit_on_the_group_that_bears_a_spin_up_keeps_none_from_it(void **state)
+{
+	uint64_t cookie;
+	Fixture f;
+
+	(void)state;
+	fixture_open_text(&f, DISKS(6, IDLE));
+	fixture_start(&f);
+	fixture_run(&f, 5);
+	cookie = fixture_set(&f, "12 W");
+	fixture_run(&f, 300);
+	assert_int_equal(count_asleep(&f), 6);
+	limit(&f, SCOPE_GROUP, "bulk", 100);
+	fixture_release(&f, cookie);
+	wake(&f);
+	fixture_run(&f, 200);
+	assert_int_equal(count_wakeups(&f, "asked for"), 6);
+	assert_int_equal(account_of_all(&f).spin_ups, 6);
+	fixture_close(&f);
+}
+
 static int one_waits(Device *d, DeviceCounters *ret)
 {
 	(void)d;
@@ -165,6 +187,7 @@ int main(void)
 		cmocka_unit_test(a_disk_found_asleep_and_stopped_again_later_can_be_woken),
 		cmocka_unit_test(a_disk_that_went_deeper_by_itself_is_woken_all_the_same),
 		cmocka_unit_test(members_that_are_still_being_stopped_wake_with_their_pool),
+		cmocka_unit_test(a_limit_on_the_group_that_bears_a_spin_up_keeps_none_from_it),
 		cmocka_unit_test(a_disk_that_io_does_not_wake_is_told_of_without_a_budget_too),
 	};
 

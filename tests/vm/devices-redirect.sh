@@ -52,8 +52,10 @@ writecache_open() {
 	modprobe dm_writecache && vgchange -ay wc && udevadm settle --timeout=20
 }
 
+# Without LVM's wait for udev, which never ends where udev misses an event.
 writecache_stop() {
-	vgchange -an wc && vgremove --force --yes wc
+	vgchange --noudevsync -an wc && udevadm settle --timeout=20
+	vgremove --noudevsync --force --yes wc
 }
 
 # "s 8:0 253:1 4096 0"

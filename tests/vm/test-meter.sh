@@ -37,7 +37,7 @@ stat_grown() { # FROM TO FIELD
 	awk -v n="$3" 'NR == 1 { a = $n } NR == 2 { print $n - a }' "$tmp/$1" "$tmp/$2"
 }
 
-agrees() { # WHAT GOT WANTED PERCENT
+is_near() { # WHAT GOT WANTED PERCENT
 	awk -v what="$1" -v a="$2" -v b="$3" -v most="$4" 'BEGIN {
 		off = b > 0 ? 100 * (a / b - 1) : 100 * (a != b)
 		printf "%s: %s, wanted %s, %+.2f %%\n", what, a, b, off
@@ -76,21 +76,21 @@ fio_says() { # NAME read|write total_ios|io_bytes
 agrees() { # FROM TO CGROUP NAME read|write
 	local key=Read
 	[[ $5 == read ]] || key=Write
-	agrees "$3 IOs" "$(grown "$1" "$2" "$3" ${key}IOs)" "$(fio_says "$4" "$5" total_ios)" 1 &&
-		agrees "$3 bytes" "$(grown "$1" "$2" "$3" ${key}Bytes)" "$(fio_says "$4" "$5" io_bytes)" 1
+	is_near "$3 IOs" "$(grown "$1" "$2" "$3" ${key}IOs)" "$(fio_says "$4" "$5" total_ios)" 1 &&
+		is_near "$3 bytes" "$(grown "$1" "$2" "$3" ${key}Bytes)" "$(fio_says "$4" "$5" io_bytes)" 1
 }
 
 agrees_with_stat() { # FROM TO STAT-FROM STAT-TO
-	agrees "reads" "$(grown "$1" "$2" "" ReadIOs)" "$(stat_grown "$3" "$4" 1)" 1 &&
-		agrees "read bytes" "$(grown "$1" "$2" "" ReadBytes)" "$((512 * $(stat_grown "$3" "$4" 3)))" 1 &&
-		agrees "writes" "$(grown "$1" "$2" "" WriteIOs)" "$(stat_grown "$3" "$4" 5)" 1 &&
-		agrees "written bytes" "$(grown "$1" "$2" "" WriteBytes)" "$((512 * $(stat_grown "$3" "$4" 7)))" 1
+	is_near "reads" "$(grown "$1" "$2" "" ReadIOs)" "$(stat_grown "$3" "$4" 1)" 1 &&
+		is_near "read bytes" "$(grown "$1" "$2" "" ReadBytes)" "$((512 * $(stat_grown "$3" "$4" 3)))" 1 &&
+		is_near "writes" "$(grown "$1" "$2" "" WriteIOs)" "$(stat_grown "$3" "$4" 5)" 1 &&
+		is_near "written bytes" "$(grown "$1" "$2" "" WriteBytes)" "$((512 * $(stat_grown "$3" "$4" 7)))" 1
 }
 
 adds_up() { # FROM TO
 	local key
 	for key in ReadIOs WriteIOs ReadBytes WriteBytes SequentialIOs LatencyTotal Joules; do
-		agrees "$key" "$(grown_of_all "$1" "$2" "$key")" "$(grown "$1" "$2" "" "$key")" 0.0001 || return
+		is_near "$key" "$(grown_of_all "$1" "$2" "$key")" "$(grown "$1" "$2" "" "$key")" 0.0001 || return
 	done
 }
 

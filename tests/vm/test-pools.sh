@@ -160,6 +160,8 @@ settle
 echo "# --- btrfs"
 mkdir -p "$tmp/mnt"
 mkfs.btrfs -q -f -d raid1 -m raid1 "/dev/$c" "/dev/$d" 2>>"$tmp/words"
+# udev does not see a disk being closed while it reads it
+udevadm trigger --action=change "/dev/$c" "/dev/$d"
 settle
 uuid=$(blkid -o value -s UUID "/dev/$c")
 ok "a btrfs that is not mounted is a pool" eventually pools_are "btrfs $uuid" "$c" "$d"
