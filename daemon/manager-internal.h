@@ -224,6 +224,8 @@ static inline bool managed_in_one_pool(const ManagedDevice *a, const ManagedDevi
 
 /* manager.c */
 void manager_tell_changed(Manager *m);
+/* True: what was waited for has come to a device, or its time is over. */
+bool manager_clear_due(Manager *m, uint64_t now);
 void manager_react(Manager *m, const char *why); /* budget -> plan -> knobs, at once */
 void manager_arm(Manager *m);                    /* sets the timer for whatever is next */
 bool manager_enforcing(const Manager *m);        /* is any claim active? */
@@ -247,6 +249,11 @@ void manager_forget_gone(Manager *m, ManagedDevice *md);
 bool managed_leftovers_done(Manager *m, ManagedDevice *md);
 /* A cache may have come to lie on it, or have gone. */
 void managed_probe_redirects(ManagedDevice *md);
+
+/* manager-end.c */
+/* Gives everything back, waiting for spindles too. What fails stays in the journal, for
+ * storpowerd --restore and the next start. */
+void manager_give_all_back(Manager *m);
 
 /* manager-reread.c */
 /* Believes what the device's knobs say now, and has set anew what is lost; then plans, saying why.
