@@ -9,22 +9,30 @@
 #include "knob/registry.h"
 
 /* What lives in the kernel is the kernel's own default again after a reboot. */
-static bool is_moot(const Journal *j, const Knob *k, const JournalRecord *r)
+static bool is_of_another_boot(const Journal *j, const JournalRecord *r)
 {
-	return !k->survives_reboot && !streq(r->boot, j->boot_id);
+	return !streq(r->boot, j->boot_id);
+}
+
+static void forget(Journal *j, const JournalRecord *r, const char *knob)
+{
+	_cleanup_free_ char *device = strdup(r->device);
+
+	if (device)
+		(void)journal_forget(j, device, knob);
 }
 
 void journal_forget_moot(Journal *j)
 {
 	for (size_t i = j->n; i > 0; i--) {
-		const JournalRecord *r = j->records[i - 1];
+		JournalRecord *r = j->records[i - 1];
 		const Knob *k = knob_find(r->knob);
 
-		if (k && is_moot(j, k, r)) {
-			_cleanup_free_ char *device = strdup(r->device);
-
-			if (device)
-				(void)journal_forget(j, device, k->name);
-		}
+		if (!k || k->survives_reboot || !is_of_another_boot(j, r))
+			continue;
+		if (k->head_survives_reboot)
+			r->original.text[strcspn(r->original.text, " ")] = '\0';
+		else
+			forget(j, r, k->name);
 	}
 }

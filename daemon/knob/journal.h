@@ -36,5 +36,5 @@ bool journal_has_device(const Journal *j, const char *device_id);
 size_t journal_size_of(const Journal *j, const char *device_id);
 
 /* Forgets records of an earlier boot whose knobs live in the kernel: it has its own defaults again,
- * whether the device is still there or not. */
+ * whether the device is still there or not. Of others the first word of the value is kept. */
 void journal_forget_moot(Journal *j);

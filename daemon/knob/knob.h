@@ -28,7 +28,8 @@ typedef struct Knob {
 	bool freezes; /* writing it stops the device's queue for a moment: not twice a second */
 	bool drifts;  /* what it holds may slip through others' doing: to be read again at times */
 	bool wakes;   /* writing it wakes a sleeping disk */
-	bool survives_reboot; /* the value lives in the device, not in the kernel */
+	bool survives_reboot;      /* the value lives in the device, not in the kernel */
+	bool head_survives_reboot; /* of its value the first word alone */
 
 	/* Does this device and kernel offer it? Fills in its part of the offer. -EOPNOTSUPP with
 	 * why not, in words for an operator (malloc'd). Never wakes the device. */

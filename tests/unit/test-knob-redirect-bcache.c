@@ -10,7 +10,11 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "fake-upper.h"
+#include "knob/journal.h"
 
 #define KNOB "redirect-bcache"
 
@@ -377,6 +381,32 @@ static void sizes_are_read_as_the_kernel_prints_them(void **state)
 	}
 }
 
+#define BOOT_A "11111111-1111-1111-1111-111111111111"
+#define BOOT_B "22222222-2222-2222-2222-222222222222"
+
+/* The rest is the kernel's own default then. */
+static void after_a_reset_only_the_mode_is_put_back(void **state)
+{
+	_cleanup_(journal_closep) Journal *j = NULL;
+	const KnobValue original = { "writethrough running=1 percent=20" };
+	char path[] = "/tmp/storpower-test-XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(journal_open(path, BOOT_A, &j), 0);
+	assert_int_equal(journal_record(j, "id-1", KNOB, &original), 0);
+	assert_int_equal(journal_sync(j), 0);
+	journal_forget_moot(j);
+	assert_string_equal(journal_original(j, "id-1", KNOB)->text, original.text);
+	j = journal_close(j);
+	assert_int_equal(journal_open(path, BOOT_B, &j), 0);
+	journal_forget_moot(j);
+	assert_string_equal(journal_original(j, "id-1", KNOB)->text, "writethrough");
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -393,6 +423,7 @@ int main(void)
 		cmocka_unit_test(a_disk_without_one_is_not_offered_it),
 		cmocka_unit_test(a_write_that_does_not_take_is_found),
 		cmocka_unit_test(one_that_was_taken_away_needs_nothing_put_back_but_its_mode),
+		cmocka_unit_test(after_a_reset_only_the_mode_is_put_back),
 		cmocka_unit_test(what_was_held_is_put_back_although_the_cache_was_detached),
 		cmocka_unit_test(room_is_what_fits_before_writes_bypass_the_cache),
 		cmocka_unit_test(room_shrinks_with_what_was_dirtied_since),
