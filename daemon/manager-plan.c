@@ -179,9 +179,9 @@ static int list_groups(const Manager *m, GroupList *ret)
 /* For all that they do: spin-ups are what is reserved for. */
 static double limit_of(const GroupList *groups, size_t group)
 {
-	const PlanGroup *g = &groups->groups[group];
+	const PlanGroup *g = group < groups->n ? &groups->groups[group] : NULL;
 
-	return group < groups->n ? g->limit_w + g->reserve_w : INFINITY;
+	return g ? g->limit_w + g->reserve_w : INFINITY;
 }
 
 static void describe_devices(Manager *m, const GroupList *groups, const Policy *policy,
