@@ -114,7 +114,6 @@ static void note_fill(ManagedDevice *md, const CacheState *now, uint64_t us)
 /* Taken away meanwhile, by its owner, who has it written back before. */
 static void forget_cache(ManagedDevice *md)
 {
-	md->has_cache = false;
 	md->held_us = 0;
 	md->draining = false;
 	managed_probe_redirects(md);

@@ -91,10 +91,12 @@ static uint64_t patience_ends_us(const ManagedDevice *md)
 /* A profile's time is a guess about the disk at hand: the next one begins when this one is up. */
 bool managed_waking(const Manager *m, const ManagedDevice *md)
 {
-	uint64_t now = manager_now_us(m);
+	uint64_t now;
 
-	return now < md->transition_end_us ||
-	       (md->transition_end_us && md->unanswered && now < patience_ends_us(md));
+	if (!md->transition_end_us)
+		return false;
+	now = manager_now_us(m);
+	return now < md->transition_end_us || (md->unanswered && now < patience_ends_us(md));
 }
 
 uint64_t managed_waking_ends_us(const Manager *m, const ManagedDevice *md)

@@ -51,10 +51,9 @@ int manager_new(const ManagerConfig *config, Loop *loop, Inventory *inventory, M
 	if (r < 0)
 		return log_error_errno(r, "/proc/sys/kernel/random/boot_id cannot be read");
 	r = journal_open(config->journal_path, boot_id, &m->journal);
-	if (r >= 0)
-		journal_forget_moot(m->journal);
 	if (r < 0)
 		return log_error_errno(r, "Journal %s cannot be used", config->journal_path);
+	journal_forget_moot(m->journal);
 	r = manager_open_wear(m);
 	if (r < 0)
 		return r;

@@ -60,9 +60,9 @@ static int on_owner_changed(sd_bus_message *m, void *userdata, sd_bus_error *err
 		return 0;
 	if (*old)
 		complain(0, "storpowerd has gone: nothing is limited until it is back");
-	if (*new &&claim_again(h))
-		complain(0, "storpowerd is back: limited again, claim %llu",
-			 (unsigned long long)h->cookie);
+	if (!*new || !claim_again(h))
+		return 0;
+	complain(0, "storpowerd is back: limited again, claim %llu", (unsigned long long)h->cookie);
 	return 0;
 }
 

@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "knob/registry.h"
 
-/* What lives in the kernel is the kernel's own default again after a reboot. */
 static bool is_of_another_boot(const Journal *j, const JournalRecord *r)
 {
 	return !streq(r->boot, j->boot_id);
@@ -22,6 +21,7 @@ static void forget(Journal *j, const JournalRecord *r, const char *knob)
 		(void)journal_forget(j, device, knob);
 }
 
+/* What lives in the kernel is the kernel's own default again after a reboot. */
 void journal_forget_moot(Journal *j)
 {
 	for (size_t i = j->n; i > 0; i--) {

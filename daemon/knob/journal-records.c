@@ -100,13 +100,6 @@ size_t journal_size(const Journal *j)
 	return j->n;
 }
 
-bool journal_has_device(const Journal *j, const char *device_id)
-{
-	size_t i = journal_place(j, device_id, "");
-
-	return i < j->n && strcmp(j->records[i]->device, device_id) == 0;
-}
-
 size_t journal_size_of(const Journal *j, const char *device_id)
 {
 	size_t n = 0;

@@ -30,10 +30,7 @@ const KnobValue *journal_original(const Journal *j, const char *device_id, const
  * it is worth it, and emptied when nothing is recorded any more. */
 int journal_forget(Journal *j, const char *device_id, const char *knob);
 size_t journal_size(const Journal *j);
-bool journal_has_device(const Journal *j, const char *device_id);
-
-/* Of the device. */
-size_t journal_size_of(const Journal *j, const char *device_id);
+size_t journal_size_of(const Journal *j, const char *device_id); /* of the device */
 
 /* Forgets records of an earlier boot whose knobs live in the kernel: it has its own defaults again,
  * whether the device is still there or not. Of others the first word of the value is kept. */

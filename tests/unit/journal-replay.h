@@ -30,5 +30,5 @@ static inline int journal_restore_device(Journal *j, Device *d, size_t *ret_rest
 	}
 	if (ret_restored)
 		*ret_restored = restored;
-	return all && journal_has_device(j, d->id) ? -EOPNOTSUPP : first;
+	return all && journal_size_of(j, d->id) > 0 ? -EOPNOTSUPP : first;
 }

@@ -191,7 +191,7 @@ static void a_device_that_left_is_restored_when_it_is_back(void **state)
 	f->sysfs.gone = true;
 	assert_int_equal(journal_restore_device(f->journal, f->device, &restored), -ENODEV);
 	reopen(f, BOOT_A);
-	assert_true(journal_has_device(f->journal, f->device->id));
+	assert_true(journal_size_of(f->journal, f->device->id) > 0);
 	f->sysfs.gone = false;
 	assert_int_equal(journal_restore_device(f->journal, f->device, &restored), 0);
 	check_as_found(&f->sysfs);

@@ -77,12 +77,8 @@ static void a_refusal_keeps_the_pool_up_for_five_minutes_and_says_why(void **sta
 	(void)state;
 	open_node(&f, SIM_NODE("archive") DISKS("disk", 4) IDLE "pool = tank\n");
 	for (size_t i = 0; i < 4; i++) {
-		Device *device = f.manager->devices[i]->device;
-
-		honest[i] = device->ops;
-		refusing[i] = *device->ops;
+		honest[i] = replace_ops(f.manager->devices[i], &refusing[i]);
 		refusing[i].may_sleep = refuse_sleep;
-		device->ops = &refusing[i];
 	}
 	fixture_set(&f, "10 W");
 	began = now_us(&f);

@@ -268,11 +268,9 @@ static void a_cache_that_is_taken_away_while_it_drains_is_forgotten(void **state
 	for (unsigned i = 0; i < 600 && (!md->draining || managed_asleep(md)); i++)
 		fixture_run(&f, 0.1);
 	assert_true(md->draining);
-	healthy = md->device->ops;
-	ops = *healthy;
+	healthy = replace_ops(md, &ops);
 	ops.upper_read = no_upper_read;
 	ops.upper_write = no_upper_write;
-	md->device->ops = &ops;
 	fixture_run(&f, 1800);
 	assert_false(manager_draining(f.manager));
 	assert_null(managed_redirect(md));

@@ -168,10 +168,8 @@ static void a_disk_that_io_does_not_wake_is_told_of_without_a_budget_too(void **
 		assert_true(managed_asleep(md));
 		fixture_release(&f, 2);
 		fixture_run(&f, 100 + 0.1 * tenths);
-		healthy = md->device->ops;
-		ops = *healthy;
+		healthy = replace_ops(md, &ops);
 		ops.counters = one_waits;
-		md->device->ops = &ops;
 		io_to(&f, md);
 		fixture_run(&f, 3600);
 		assert_true(md->will_not_wake);

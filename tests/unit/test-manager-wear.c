@@ -51,10 +51,8 @@ static void a_stop_that_is_refused_costs_nothing(void **state)
 
 	(void)state;
 	md = open_disk(&f, idle_disk);
-	honest = md->device->ops;
-	refusing = *honest;
+	honest = replace_ops(md, &refusing);
 	refusing.may_sleep = refuse_sleep;
-	md->device->ops = &refusing;
 	starts = md->wear->starts;
 	set_low(&f);
 	fixture_run(&f, 240);
@@ -289,10 +287,8 @@ static void a_wake_test_that_is_refused_costs_nothing(void **state)
 
 	(void)state;
 	md = open_disk(&f, idle_disk);
-	honest = md->device->ops;
-	refusing = *honest;
+	honest = replace_ops(md, &refusing);
 	refusing.may_sleep = refuse_sleep;
-	md->device->ops = &refusing;
 	starts = md->wear->starts;
 	assert_int_equal(manager_wake_test(f.manager, md->device->name, note_test, &result, &error),
 			 0);
@@ -321,10 +317,8 @@ static void going_deeper_in_vain_does_not_make_the_cycle_before_count_twice(void
 	fixture_run(&f, 300);
 	assert_int_equal(md->actual.condition, CONDITION_IDLE_C);
 	loads = md->wear->loads_used;
-	honest = md->device->ops;
-	refusing = *honest;
+	honest = replace_ops(md, &refusing);
 	refusing.may_sleep = refuse_sleep;
-	md->device->ops = &refusing;
 	md->wear->starts = 5;
 	f.manager->config.cycles_a_day = 10;
 	fixture_set(&f, "2 W");

@@ -60,6 +60,17 @@ static inline ManagedDevice *open_faulty(Fixture *f, const char *node, FaultyDev
 	return md;
 }
 
+/* Operations of the device's own, of which some can be replaced then. What it had is returned, to
+ * be given back before the end. */
+static inline const DeviceOps *replace_ops(ManagedDevice *md, DeviceOps *ret)
+{
+	const DeviceOps *own = md->device->ops;
+
+	*ret = *own;
+	md->device->ops = ret;
+	return own;
+}
+
 static inline ManagedKnob *managed_knob(const Fixture *f, const char *device, const char *knob)
 {
 	ManagedDevice *md = managed(f, device);
