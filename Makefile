@@ -35,13 +35,29 @@ ALL_CFLAGS = -std=gnu17 -Wall -Wextra $(WERROR) -Wno-missing-field-initializers 
 	-Idaemon -Ibpf -I$(B)/gen $(shell pkg-config --cflags $(PKGS) 2>/dev/null) $(CFLAGS) $(SANITIZE)
 LIBS = $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lsgutils2 -lm -lpthread
 
-# A room of the house is a folder of daemon/ and becomes a library of its own; a test links only the
-# rooms its subject may see, so the linker proves the layers.
-ROOMS := base model plan budget device knob meter bus
+# A room of the house is a folder of daemon/ and becomes a library of its own. FLOORS names the rooms from
+# the lowest up: a room may see those below it, but for those in HIDES_ROOM. Only storpowerd.c knows that
+# devices are real or simulated.
+FLOORS := base model plan budget config loop device stack hw sim journal knob redirect meter sensor control bus
+HIDES_budget := plan
+HIDES_sim := hw
+HIDES_journal := hw sim
+HIDES_knob := hw sim plan budget
+HIDES_redirect := $(HIDES_knob)
+HIDES_meter := $(HIDES_knob)
+HIDES_sensor := hw sim
+HIDES_control := hw sim
+HIDES_bus := hw sim
+# SEES_ROOM: itself and what it may see, in the order in which they are linked, the highest first
+ROOMS :=
+$(foreach r,$(FLOORS),$(eval SEES_$(r) := $(r) $(filter-out $(HIDES_$(r)),$(ROOMS)))$(eval ROOMS := $(r) $(ROOMS)))
+SEES_ctl := ctl base
+
 room-src = $(wildcard daemon/$(1)/*.c)
 obj = $(patsubst %.c,$(B)/%.o,$(1))
-ROOM_LIBS := $(foreach r,$(ROOMS),$(B)/lib$(r).a)
-MANAGER_SRC := $(filter-out daemon/storpowerd.c,$(wildcard daemon/*.c))
+# the rooms that a room may see, and others: $(call with,ROOM,OTHERS)
+with = $(filter $(SEES_$(1)) $(2),testbed $(ROOMS))
+libs = $(foreach r,$(1),$(B)/lib$(r).a)
 BPF_SKELS := $(patsubst bpf/%.bpf.c,$(B)/gen/%.skel.h,$(wildcard bpf/*.bpf.c))
 
 all: $(B)/storpowerd $(B)/storpowerctl
@@ -60,14 +76,10 @@ $(B)/lib$(1).a: $(call obj,$(call room-src,$(1)))
 endef
 $(foreach r,$(ROOMS),$(eval $(call ROOM_RULE,$(r))))
 
-$(B)/libmanager.a: $(call obj,$(MANAGER_SRC))
-	@rm -f $@
-	$(call say,AR)
-	$(Q)ar rcs $@ $^
-
-$(B)/storpowerd: $(B)/daemon/storpowerd.o $(B)/libmanager.a $(ROOM_LIBS)
+# Each library is named once, above those that it may see, so that the linker proves the layers.
+$(B)/storpowerd: $(B)/daemon/storpowerd.o $(call libs,$(ROOMS))
 	$(call say,LD)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(B)/storpowerctl: $(call obj,$(call room-src,ctl)) $(B)/libbase.a
 	$(call say,LD)

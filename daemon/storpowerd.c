@@ -10,10 +10,11 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "bus/bus.h"
-#include "config.h"
-#include "device/simulated.h"
-#include "loop-event.h"
-#include "options.h"
+#include "config/config.h"
+#include "config/options.h"
+#include "hw/block.h"
+#include "loop/loop-event.h"
+#include "sim/simulated.h"
 
 /* What run, restore and check have in common. */
 typedef struct Daemon {

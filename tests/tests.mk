@@ -1,18 +1,18 @@
-# Unit tests: tests/unit/test-ROOM[-WHAT].c links the rooms that ROOM may see and nothing else.
+# Unit tests: tests/unit/test-ROOM[-WHAT].c links the rooms that ROOM may see (SEES_ROOM, in the Makefile),
+# and what ALSO_ROOM or ALSO_ROOM-WHAT names: whatever a test needs to stand for the hardware.
 
-SEES_base := base
-SEES_model := model base
-SEES_plan := plan model base
-SEES_budget := budget base
-SEES_device := device model base
-SEES_knob := knob device model base
-SEES_meter := meter device model base
-SEES_config := meter base
-SEES_manager := manager testbed plan budget knob meter device model base
+SEES_manager := $(SEES_control)
+ALSO_manager := testbed sim
+ALSO_stack := hw
+ALSO_knob-loop := hw
+ALSO_knob-nvme := hw
+ALSO_redirect-simulated := sim
+ALSO_redirect-simulated-cache := sim
+ALSO_redirect-md := hw
+ALSO_redirect-nvmet := hw
 
 TEST_LIBS := -lcmocka
 EXTRA_LIBS_plan := -lglpk
-EXTRA_LIBS_config = $(CONFIG_OBJ) $(B)/libmeter.a $(B)/libbase.a $(LIBS)
 
 # A manager on a simulated node on virtual time.
 $(B)/libtestbed.a: $(call obj,$(wildcard tests/testbed/*.c))
@@ -22,15 +22,13 @@ $(B)/libtestbed.a: $(call obj,$(wildcard tests/testbed/*.c))
 $(B)/tests/%.o: ALL_CFLAGS += -Itests/testbed
 
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test-*.c))
-room-of = $(word 2,$(subst -, ,$(notdir $(1))))
+room-of = $(firstword $(subst -, ,$(1)))
+rooms-of = $(call with,$(room-of),$(ALSO_$(room-of)) $(ALSO_$(1)))
 
 .SECONDEXPANSION:
-$(B)/tests/unit/test-%: $(B)/tests/unit/test-%.o $$(foreach r,$$(SEES_$$(call room-of,test-$$*)),$(B)/lib$$(r).a)
+$(B)/tests/unit/test-%: $(B)/tests/unit/test-%.o $$(call libs,$$(call rooms-of,$$*))
 	$(call say,LD)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS) $(TEST_LIBS) $(EXTRA_LIBS_$(call room-of,$(@F)))
-
-CONFIG_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard daemon/config*.c))
-$(B)/tests/unit/test-config: $(CONFIG_OBJ)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) $(TEST_LIBS) $(EXTRA_LIBS_$(call room-of,$*))
 
 unit-tests: $(UNIT_TESTS)
 .PHONY: unit-tests

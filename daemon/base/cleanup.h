@@ -4,6 +4,7 @@
 /* Scope-bound ownership, after systemd's and libnvme's cleanup.h: an owning local frees itself. */
 
 #include <dirent.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -45,17 +45,3 @@ Condition wear_deepest(const WearAccount *a, unsigned conditions);
 void wear_charge(WearAccount *a, Condition c);
 /* The cycle was not made after all. */
 void wear_refund(WearAccount *a, Condition c);
-
-/* All disks' accounts, by id; a disk that is away keeps its own. */
-typedef struct WearBook WearBook;
-/* The account of that id, made full by the terms when it is new; NULL when out of memory. Valid
- * until the book is freed. */
-WearAccount *wear_book_get(WearBook *b, const char *id, const WearTerms *t, uint64_t realtime_us);
-WearBook *wear_book_free(WearBook *b); /* returns NULL */
-DEFINE_CLEANUP(WearBook *, wear_book_free);
-/* path NULL: in memory alone. Absent: empty. A file that cannot be understood: -EBADMSG (the caller
- * moves it aside); single wrong lines are logged with file:line and left out. */
-int wear_book_load(const char *path, WearBook **ret);
-/* Atomically, synced: before a disk is sent to sleep, so that a crash never loses a charge. path
- * NULL: nothing to do. */
-int wear_book_save(const WearBook *b, const char *path);

@@ -4,7 +4,7 @@
 
 #include "base/utf8.h"
 #include "bus/bus-internal.h"
-#include "manager-top.h"
+#include "control/manager-top.h"
 
 static int append_consumer(sd_bus_message *m, const Consumer *c)
 {

@@ -5,7 +5,7 @@
 
 #include <systemd/sd-event.h>
 
-#include "manager.h"
+#include "control/manager.h"
 
 typedef struct Bus Bus;
 

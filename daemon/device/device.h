@@ -56,7 +56,7 @@ typedef struct DeviceOps {
 	 * while no worker has the device. */
 	int (*wake_tested)(Device *d);
 	/* The component above the disk that can keep IO off it: "bcache", "md", "writecache",
-	 * "mergerfs" or "nvmet", and what of it (device/upper.h says what each has). -ENOENT: no
+	 * "mergerfs" or "nvmet", and what of it (stack/upper.h says what each has). -ENOENT: no
 	 * such component lies on this disk. */
 	int (*upper_read)(Device *d, const char *component, const char *what, char *buf,
 			  size_t size);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "knob/attribute.h"
-#include "knob/registry.h"
+#include "knob/mechanisms.h"
 
 #define READS_AT_MOST 0.01 /* of the IOs */
 

@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 #include "knob/attribute.h"
-#include "knob/registry.h"
+#include "knob/mechanisms.h"
 
 #define STRICT      "strict_guarantees"
 #define NR_REQUESTS "nr_requests"

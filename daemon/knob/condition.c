@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "knob/attribute.h"
-#include "knob/registry.h"
+#include "knob/mechanisms.h"
 
 /* What we command is "standby_z held"; without "held" it is a condition that a disk was found in,
  * by its own timers or somebody's command. To go back to it is to stop holding a deeper one: a disk

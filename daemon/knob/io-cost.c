@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "knob/attribute.h"
 #include "knob/cgroup-io.h"
-#include "knob/registry.h"
+#include "knob/mechanisms.h"
 #include "model/predict.h"
 
 #define QOS       "io.cost.qos"

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "knob/attribute.h"
 #include "knob/cgroup-io.h"
-#include "knob/registry.h"
+#include "knob/mechanisms.h"
 
 #define FREE        "max"
 #define UNLIMITED   "rbps=max wbps=max riops=max wiops=max"

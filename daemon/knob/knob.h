@@ -2,16 +2,10 @@
 #pragma once
 
 /* A knob makes one thing so. One file per mechanism; adding a mechanism is adding a file and a line
- * in knob_registry. */
+ * in the table of redirect/knob-registry.c. */
 
+#include "base/knob-value.h"
 #include "device/device.h"
-
-#define KNOB_VALUE_MAX 256
-
-/* A value as text: what sysfs and cgroupfs speak, what the journal keeps and what people read. */
-typedef struct KnobValue {
-	char text[KNOB_VALUE_MAX];
-} KnobValue;
 
 /* What a component that holds writes back for a disk has room for. */
 typedef struct CacheState {
@@ -45,12 +39,6 @@ typedef struct Knob {
 	 * NULL: it holds nothing that would have to be written back. */
 	int (*cache)(Device *d, CacheState *ret);
 } Knob;
-
-/* All knobs, in the order in which several on one device are restored: a knob that resets another
- * one's value (a scheduler switch) comes before it. NULL-terminated. */
-extern const Knob *const knob_registry[];
-size_t knob_count(void);
-const Knob *knob_find(const char *name);
 
 /* Writes, reads back and compares. -EREMOTEIO: the write "succeeded" but the value did not take
  * (*ret_found, when given, is what was read). Retries EAGAIN and EBUSY a few times. */

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "knob/attribute.h"
-#include "knob/registry.h"
+#include "knob/mechanisms.h"
 
 #define ATTR      "host/link_power_management_policy"
 #define SUPPORTED "host/link_power_management_supported" /* newer kernels only */

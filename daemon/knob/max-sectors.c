@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "knob/attribute.h"
-#include "knob/registry.h"
+#include "knob/mechanisms.h"
 
 /* From 6.12 every write makes the kernel choose the read-ahead anew (blk_apply_bdi_limits), also
  * where an administrator had set it. */

@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <math.h>
 
+#include "knob/mechanisms.h"
 #include "knob/nvme-feature.h"
-#include "knob/registry.h"
 
 #define FEATURE      0x23
 #define VALUE_MAX    0xffffu

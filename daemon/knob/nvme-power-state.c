@@ -5,8 +5,8 @@
 
 #include <errno.h>
 
+#include "knob/mechanisms.h"
 #include "knob/nvme-feature.h"
-#include "knob/registry.h"
 
 #define FEATURE    0x02
 #define STATE_MASK 0x1fu

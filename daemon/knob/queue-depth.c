@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "knob/attribute.h"
-#include "knob/registry.h"
+#include "knob/mechanisms.h"
 
 #define ATTR "device/queue_depth"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <fcntl.h>
 
-#include "config.h"
+#include "config/config.h"
 #include "fuzz.h"
 
 /* Whatever stands in storpower.conf, there is a usable configuration. */

@@ -2,8 +2,8 @@
 #include <fcntl.h>
 
 #include "fuzz.h"
-#include "knob/journal-line.h"
-#include "knob/journal.h"
+#include "journal/journal-line.h"
+#include "journal/journal.h"
 
 /* Random bytes hardly ever carry a right checksum: an input that starts with '!' has one put behind
  * each of its lines, so that what lies behind the check is reached too. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "device/simulated.h"
 #include "fuzz.h"
+#include "sim/simulated.h"
 
 static void on_device(Device *d, DeviceEvent event, void *userdata)
 {

@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "budget/wear.h"
 #include "fuzz.h"
+#include "journal/wear-file.h"
 
 static char *saved(const char *folder, const WearBook *b)
 {

@@ -3,14 +3,13 @@
 
 FUZZ_SECONDS ?= 10
 FUZZ_SEES_limit := base
-FUZZ_SEES_claims := budget base
-FUZZ_SEES_wear := budget base
-FUZZ_SEES_journal := knob device model base
-FUZZ_SEES_config := meter base
-FUZZ_SEES_profile := model base
-FUZZ_SEES_policy := plan model base
-FUZZ_SEES_node := device model base
-FUZZ_EXTRA_config := $(patsubst %.c,%.o,$(wildcard daemon/config*.c))
+FUZZ_SEES_claims := $(SEES_budget)
+FUZZ_SEES_wear := $(SEES_journal)
+FUZZ_SEES_journal := $(SEES_journal)
+FUZZ_SEES_config := $(SEES_config)
+FUZZ_SEES_profile := $(SEES_model)
+FUZZ_SEES_policy := $(SEES_plan)
+FUZZ_SEES_node := $(SEES_sim)
 
 FUZZ_SEEDS_limit := $(wildcard tests/fuzz/seeds/limit/*)
 FUZZ_SEEDS_claims := $(wildcard tests/fuzz/seeds/claims/*)
@@ -26,13 +25,12 @@ FUZZ_NAMES := $(patsubst tests/fuzz/fuzz-%.c,%,$(wildcard tests/fuzz/fuzz-*.c))
 FUZZ_SANITIZE := -fno-sanitize-recover=all -fsanitize=address,undefined
 
 # The rooms again, by this same Makefile, instrumented: what is out of date is for it to find out.
-FUZZ_PARTS := $(addprefix $(FUZZ)/,$(FUZZ_EXTRA_config) $(patsubst %,lib%.a,base model plan budget device knob meter))
+FUZZ_PARTS := $(patsubst %,$(FUZZ)/lib%.a,$(filter $(foreach n,$(FUZZ_NAMES),$(FUZZ_SEES_$(n))),$(ROOMS)))
 
 $(FUZZ)/fuzz-%: tests/fuzz/fuzz-%.c tests/fuzz/fuzz.h fuzz-rooms
 	$(call say,LD)
 	$(Q)$(CLANG) $(ALL_CFLAGS) -Itests/fuzz $(FUZZ_SANITIZE) -fsanitize=fuzzer -o $@ $< \
-		$(addprefix $(FUZZ)/,$(FUZZ_EXTRA_$*)) \
-		-Wl,--start-group $(FUZZ_SEES_$*:%=$(FUZZ)/lib%.a) -Wl,--end-group $(LIBS)
+		$(FUZZ_SEES_$*:%=$(FUZZ)/lib%.a) $(LIBS)
 
 fuzz-rooms:
 	$(MAKE) B=$(FUZZ) CC=$(CLANG) SANITIZE="$(FUZZ_SANITIZE) -fsanitize=fuzzer-no-link" $(FUZZ_PARTS)

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#include "device/simulated.h"
-#include "manager.h"
+#include "control/manager.h"
+#include "sim/simulated.h"
 #include "virtual-loop.h"
 
 /* What ManagerConfig must say of sleep, as the daemon's configuration has it by default. */

@@ -5,7 +5,7 @@
  * threads do: each runs at once when submitted, its sleeps move only its own time ahead, and its
  * done() comes when the loop's time has got there. Deterministic. */
 
-#include "loop.h"
+#include "loop/loop.h"
 
 Loop *virtual_loop_new(uint64_t start_us);
 Loop *virtual_loop_free(Loop *l);

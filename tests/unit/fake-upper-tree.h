@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A disk sda of a made-up /sys, with what device/upper.h finds above it there. */
+/* A disk sda of a made-up /sys, with what stack/upper.h finds above it there. */
 
-#include "test-device-block.h"
+#include "test-hw-block.h"
 
-#include "device/upper.h"
 #include "fake-upper.h"
+#include "stack/upper.h"
 
 typedef struct TreeDisk {
 	Upper *upper;

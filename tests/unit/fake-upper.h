@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "knob/knob.h"
+#include "redirect/knob-registry.h"
 
 typedef struct FakeWhat {
 	const char *what;

@@ -5,8 +5,8 @@
 
 #include <errno.h>
 
-#include "knob/journal.h"
-#include "knob/registry.h"
+#include "journal/journal.h"
+#include "redirect/knob-registry.h"
 
 /* In registry order; forgets what reads back right. The first error after having tried all;
  * -EOPNOTSUPP where a record is of a knob that is not known. */
@@ -16,7 +16,7 @@ static inline int journal_restore_device(Journal *j, Device *d, size_t *ret_rest
 	bool all = true;
 	int first = 0;
 
-	journal_forget_moot(j);
+	journal_forget_moot(j, knob_survival);
 	for (const Knob *const *k = knob_registry; *k; k++) {
 		const KnobValue *was = journal_original(j, d->id, (*k)->name);
 		int r = was ? knob_apply(*k, d, was, NULL) : 0;

@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "config.h"
+#include "config/config.h"
 
 /* Three folders, as /etc, /run and /usr/lib are. */
 typedef struct Folders {

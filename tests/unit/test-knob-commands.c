@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/text.h"
-#include "knob/knob.h"
+#include "own-knobs.h"
 
 typedef struct FakeDrive {
 	uint32_t feature[256];
@@ -134,7 +134,7 @@ static const Setting as_found = SETTING_AS_FOUND;
 
 static int turn(Device *d, const char *name, const KnobValue *original, const Setting *s)
 {
-	const Knob *k = knob_find(name);
+	const Knob *k = own_knob(name);
 	KnobValue wanted;
 	int r = k->want(d, s, original, &wanted);
 
@@ -145,7 +145,7 @@ static KnobValue read_original(Device *d, const char *name)
 {
 	KnobValue v;
 
-	assert_int_equal(knob_find(name)->read(d, &v), 0);
+	assert_int_equal(own_knob(name)->read(d, &v), 0);
 	return v;
 }
 
@@ -169,7 +169,7 @@ static void the_workload_hint_is_kept(void **state)
 
 static void a_drive_parked_by_apst_holds_its_state(void **state)
 {
-	const Knob *k = knob_find("nvme-power-state");
+	const Knob *k = own_knob("nvme-power-state");
 	FakeDrive f = { .feature = { [2] = 2 } };
 	_cleanup_(device_unrefp) Device *d = fake_device(&f);
 	KnobValue original = read_original(d, "nvme-power-state"), one = { "1" }, zero = { "0" };
@@ -229,7 +229,7 @@ static void every_original_power_limit_goes_back_bit_by_bit(void **state)
 
 static void a_woken_disk_no_longer_fulfils(void **state)
 {
-	const Knob *k = knob_find("condition");
+	const Knob *k = own_knob("condition");
 	FakeDrive f = { 0 };
 	_cleanup_(device_unrefp) Device *d = fake_device(&f);
 	KnobValue original = read_original(d, "condition"), wanted, found;
@@ -320,7 +320,7 @@ static void somebodys_own_io_cost_goes_back(void **state)
 static void the_numbers_of_any_budget_fit_a_value(void **state)
 {
 	static const double watts[] = { 1e-6, 0.05, 3.7, 25, 1e6, 1e12 };
-	const Knob *k = knob_find("io-cost");
+	const Knob *k = own_knob("io-cost");
 	FakeDrive f = { 0 };
 	_cleanup_(device_unrefp) Device *d = fake_device(&f);
 	KnobValue original = read_original(d, "io-cost"), wanted;
@@ -342,10 +342,10 @@ static void a_probe_says_what_is_offered_or_why_not(void **state)
 	Offer offer = { 0 };
 
 	(void)state;
-	assert_int_equal(knob_find("nvme-power-state")->probe(d, &offer, NULL), 0);
-	assert_int_equal(knob_find("nvme-power-limit")->probe(d, &offer, NULL), 0);
-	assert_int_equal(knob_find("condition")->probe(d, &offer, NULL), 0);
-	assert_int_equal(knob_find("io-cost")->probe(d, &offer, NULL), 0);
+	assert_int_equal(own_knob("nvme-power-state")->probe(d, &offer, NULL), 0);
+	assert_int_equal(own_knob("nvme-power-limit")->probe(d, &offer, NULL), 0);
+	assert_int_equal(own_knob("condition")->probe(d, &offer, NULL), 0);
+	assert_int_equal(own_knob("io-cost")->probe(d, &offer, NULL), 0);
 	assert_int_equal(offer.mechanisms, MECHANISM_POWER_STATE | MECHANISM_POWER_LIMIT |
 						   MECHANISM_CONDITION | MECHANISM_PACING);
 	assert_int_equal(offer.power_states, 3);
@@ -354,7 +354,7 @@ static void a_probe_says_what_is_offered_or_why_not(void **state)
 	assert_int_equal(f.condition_writes, 0);
 
 	d->ops = &nothing;
-	for (const Knob *const *k = knob_registry; *k; k++) {
+	for (const Knob *const *k = own_knobs; *k; k++) {
 		_cleanup_free_ char *why = NULL;
 		KnobValue v = { "1" };
 
@@ -390,7 +390,7 @@ static void garbage_is_refused_by_every_knob(void **state)
 	Setting s = { .power_state = 1, .limit_w = 12, .depth = 8, .chunk_kib = 64, .pace_w = 1 };
 
 	(void)state;
-	for (const Knob *const *k = knob_registry; *k; k++)
+	for (const Knob *const *k = own_knobs; *k; k++)
 		for (size_t i = 0; i < ELEMENTSOF(garbage); i++) {
 			KnobValue v, wanted;
 

@@ -14,7 +14,7 @@
 
 #include "base/text.h"
 #include "knob/cgroup-io.h"
-#include "knob/registry.h"
+#include "knob/mechanisms.h"
 
 #define CGROUPS_MAX 8
 

@@ -18,8 +18,8 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "device/block.h"
-#include "knob/knob.h"
+#include "hw/block.h"
+#include "own-knobs.h"
 
 #define KNOBS_MAX 32
 
@@ -159,12 +159,12 @@ static Hand take_in_hand(void)
 	Hand h = { 0 };
 	Offer offer = { 0 };
 
-	for (size_t i = 0; i < knob_count(); i++) {
+	for (size_t i = 0; i < ELEMENTSOF(own_knobs) - 1; i++) {
 		_cleanup_free_ char *why = NULL;
 
-		h.offered[i] = knob_registry[i]->probe(rig.device, &offer, &why) >= 0;
+		h.offered[i] = own_knobs[i]->probe(rig.device, &offer, &why) >= 0;
 		if (h.offered[i])
-			assert_int_equal(knob_registry[i]->read(rig.device, &h.original[i]), 0);
+			assert_int_equal(own_knobs[i]->read(rig.device, &h.original[i]), 0);
 	}
 	assert_true(offer.mechanisms & MECHANISM_DEPTH && offer.mechanisms & MECHANISM_CHUNK);
 	assert_int_equal(offer.depth_min, 4);
@@ -173,8 +173,8 @@ static Hand take_in_hand(void)
 
 static int turn_all(Hand *h, const Setting *s)
 {
-	for (size_t i = 0; i < knob_count(); i++) {
-		const Knob *k = knob_registry[i];
+	for (size_t i = 0; i < ELEMENTSOF(own_knobs) - 1; i++) {
+		const Knob *k = own_knobs[i];
 		KnobValue wanted, found;
 		int r;
 
@@ -194,10 +194,10 @@ static int turn_all(Hand *h, const Setting *s)
 
 static void restore(const Hand *h)
 {
-	for (size_t i = 0; i < knob_count(); i++)
+	for (size_t i = 0; i < ELEMENTSOF(own_knobs) - 1; i++)
 		if (h->recorded[i])
 			assert_int_equal(
-				knob_apply(knob_registry[i], rig.device, &h->original[i], NULL), 0);
+				knob_apply(own_knobs[i], rig.device, &h->original[i], NULL), 0);
 }
 
 /* How the tests found the device. */
@@ -377,7 +377,7 @@ static void the_settings_take_in_the_kernel(void **state)
 static void the_kernels_silent_clamp_is_remote_io_error(void **state)
 {
 	KnobValue original, two = { "2" }, found;
-	const Knob *k = knob_find("nr-requests");
+	const Knob *k = own_knob("nr-requests");
 
 	(void)state;
 	need_loop();
@@ -398,8 +398,7 @@ static void what_a_loop_device_lacks_is_explained(void **state)
 		_cleanup_free_ char *why = NULL;
 		Offer offer = { 0 };
 
-		assert_int_equal(knob_find(absent[i])->probe(rig.device, &offer, &why),
-				 -EOPNOTSUPP);
+		assert_int_equal(own_knob(absent[i])->probe(rig.device, &offer, &why), -EOPNOTSUPP);
 		assert_non_null(why);
 		assert_int_equal(offer.mechanisms, 0);
 	}

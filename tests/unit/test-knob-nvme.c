@@ -2,10 +2,10 @@
 
 /* The NVMe knobs on a controller, down to the words of the commands. */
 
-#include "device/nvme-device.h"
 #include "fake-nvme.h"
-#include "knob/knob.h"
+#include "hw/nvme-device.h"
 #include "model/frontier.h"
+#include "own-knobs.h"
 
 #define POWER_LIMIT (1u << 20)
 #define UUID_LIST   (1u << 9)
@@ -53,13 +53,13 @@ static KnobValue read_value(Device *d, const char *name)
 {
 	KnobValue v;
 
-	assert_int_equal(knob_find(name)->read(d, &v), 0);
+	assert_int_equal(own_knob(name)->read(d, &v), 0);
 	return v;
 }
 
 static int turn(Device *d, const char *name, const KnobValue *original, const Setting *s)
 {
-	const Knob *k = knob_find(name);
+	const Knob *k = own_knob(name);
 	KnobValue wanted;
 	int r = k->want(d, s, original, &wanted);
 
@@ -74,7 +74,7 @@ static unsigned probe_all(Device *d, Offer *ret, char *whys, size_t size)
 
 	*ret = (Offer){};
 	*whys = '\0';
-	for (const Knob *const *k = knob_registry; *k; k++) {
+	for (const Knob *const *k = own_knobs; *k; k++) {
 		_cleanup_free_ char *why = NULL;
 
 		if (strncmp((*k)->name, "nvme-", 5) != 0)
@@ -216,9 +216,9 @@ static void an_ocp_limit_found_goes_back(void **state)
 	assert_int_equal(fake.feature[0xc7], 14);
 	assert_int_equal(turn(d, "nvme-ocp-state", &original, &as_found), 0);
 	assert_int_equal(fake.feature[0xc7], 20);
-	assert_int_equal(knob_find("nvme-ocp-state")->write(d, &v), -ERANGE);
+	assert_int_equal(own_knob("nvme-ocp-state")->write(d, &v), -ERANGE);
 	fake.feature[0xc7] = 0x100; /* not what the specification says */
-	assert_int_equal(knob_find("nvme-ocp-state")->read(d, &v), -EBADMSG);
+	assert_int_equal(own_knob("nvme-ocp-state")->read(d, &v), -EBADMSG);
 }
 
 static void a_drive_that_ignores_a_set_is_found_out(void **state)

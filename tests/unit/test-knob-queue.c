@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "fake-queue.h"
-#include "knob/knob.h"
+#include "own-knobs.h"
 
 /* One knob of a device under control, as the daemon does it. */
 typedef struct Turn {
@@ -22,7 +22,7 @@ typedef struct Turn {
 
 static Turn begin(Device *d, const char *name)
 {
-	Turn t = { .knob = knob_find(name), .d = d };
+	Turn t = { .knob = own_knob(name), .d = d };
 
 	assert_non_null(t.knob);
 	assert_int_equal(t.knob->read(d, &t.original), 0);
@@ -48,7 +48,7 @@ static int probe(Device *d, const char *name, Offer *offer)
 	int r;
 
 	*offer = (Offer){ 0 };
-	r = knob_find(name)->probe(d, offer, &why);
+	r = own_knob(name)->probe(d, offer, &why);
 	assert_true(r == 0 ? !why : why && *why);
 	return r;
 }
@@ -78,7 +78,7 @@ static void a_silently_clamped_write_is_remote_io_error(void **state)
 	KnobValue two = { "2" }, found;
 
 	(void)state;
-	assert_int_equal(knob_apply(knob_find("nr-requests"), d, &two, &found), -EREMOTEIO);
+	assert_int_equal(knob_apply(own_knob("nr-requests"), d, &two, &found), -EREMOTEIO);
 	assert_string_equal(found.text, "4");
 }
 
@@ -326,7 +326,7 @@ static int probe_up_to(Device *d, const char *name, Offer *offer)
 	int r = -ENOENT;
 
 	*offer = (Offer){ 0 };
-	for (const Knob *const *k = knob_registry; *k; k++) {
+	for (const Knob *const *k = own_knobs; *k; k++) {
 		_cleanup_free_ char *why = NULL;
 
 		r = (*k)->probe(d, offer, &why);
@@ -410,19 +410,6 @@ static void a_link_that_is_shared_or_not_managed_is_left_alone(void **state)
 	assert_int_equal(q.writes, 0);
 }
 
-static void the_registry_names_each_knob_once(void **state)
-{
-	size_t n = 0;
-
-	(void)state;
-	for (const Knob *const *k = knob_registry; *k; k++, n++) {
-		assert_ptr_equal(knob_find((*k)->name), *k);
-		assert_true((*k)->probe && (*k)->read && (*k)->want && (*k)->write);
-	}
-	assert_int_equal(knob_count(), n);
-	assert_null(knob_find("no-such-knob"));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -440,7 +427,6 @@ int main(void)
 		cmocka_unit_test(the_depth_of_writes_is_offered_where_nothing_else_is),
 		cmocka_unit_test(the_depth_of_writes_is_taken_while_there_are_no_reads),
 		cmocka_unit_test(a_link_that_is_shared_or_not_managed_is_left_alone),
-		cmocka_unit_test(the_registry_names_each_knob_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

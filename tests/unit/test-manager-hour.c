@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
+#include "control/manager-internal.h"
 #include "given-back.h"
-#include "manager-internal.h"
 #include "sim-fixture.h"
 
 #define CHANGE_EVERY_S 600.0

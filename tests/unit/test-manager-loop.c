@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 
-#include "loop-event.h"
+#include "loop/loop-event.h"
 
 #define JOBS 200
 

@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "control/manager-internal.h"
 #include "given-back.h"
-#include "manager-internal.h"
 #include "sim-fixture.h"
 
 #define STEPS_PER_NODE 50

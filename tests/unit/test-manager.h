@@ -15,9 +15,9 @@
 #include <cmocka.h>
 
 #include "base/log.h"
+#include "control/manager-internal.h"
 #include "faulty-device.h"
 #include "given-back.h"
-#include "manager-internal.h"
 #include "sim-fixture.h"
 
 #define EPSILON_W 1e-6

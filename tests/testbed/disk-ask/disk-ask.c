@@ -9,10 +9,10 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "device/block-device.h"
-#include "device/block.h"
-#include "device/disk-condition.h"
-#include "knob/knob.h"
+#include "hw/block-device.h"
+#include "hw/block.h"
+#include "hw/disk-condition.h"
+#include "redirect/knob-registry.h"
 
 static const char help[] = "disk-ask [--wake-tested] DISK conditions | get | set CONDITION |\n"
 			   "                              probe | apply KNOB VALUE | read KNOB |\n"

@@ -16,7 +16,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "device/scsi-command.h"
+#include "hw/scsi-command.h"
 #include "meter/meter.h"
 
 #define IO_J 1e-3

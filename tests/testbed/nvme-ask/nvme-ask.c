@@ -9,8 +9,8 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "device/nvme-device.h"
-#include "knob/knob.h"
+#include "hw/nvme-device.h"
+#include "redirect/knob-registry.h"
 
 static const char help[] =
 	"nvme-ask CONTROLLER identify | get FEATURE | set FEATURE VALUE | power |\n"

@@ -18,8 +18,8 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "device/block-device.h"
-#include "knob/knob.h"
+#include "hw/block-device.h"
+#include "redirect/knob-registry.h"
 
 static int complain(const char *what, int r)
 {

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <stdbool.h>
+
+/* One [device NAME] section of the configuration. */
+typedef struct BlockConfig {
+	char *name; /* kernel name (nvme0, sdb, loop0), namespace (nvme0n1), or id ("wwid:...") */
+	char *profile;    /* profile name; NULL: by model string, else generic */
+	char *group;      /* NULL: none */
+	bool unmanaged;   /* leave it alone */
+	bool wake_tested; /* a SAS disk may be put to standby: its IO wakes it on this HBA */
+	bool keep_awake;  /* never put it to sleep */
+	char *redirect;   /* the component that may keep IO off it: "bcache", ...; "none": whatever
+			   * is found is left alone; NULL: what is found, but nvmet */
+} BlockConfig;

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* storpower.conf and its drop-ins; see storpower.conf(5). */
+
+#include "base/cleanup.h"
+#include "config/block-config.h"
+#include "config/sensor-config.h"
+
+typedef struct Config {
+	char *policy;          /* name; NULL: the one the simulated node suggests, else balanced */
+	char *simulate;        /* node name or absolute path of a node file; NULL: none given */
+	char *bus;             /* "system", "session" or a D-Bus address */
+	char *state_directory; /* claims, journal, wear accounts, wake tests */
+	char *runtime_directory;
+	bool bpf;
+	bool discover; /* manage controllers and disks that no section names */
+	double guard_w;
+	unsigned spinups_at_once; /* disks that may spin up at the same time */
+	double spinup_w;          /* all that spin up may draw; INFINITY: no limit of its own */
+	double cycles_a_day;      /* start/stop cycles of a disk at most; 0: it is never stopped */
+	double service_years;     /* over which a disk's rated cycles are spread */
+	int log_level;            /* LOG_INFO, ... */
+	BlockConfig *devices;     /* in the order of their first mention */
+	size_t n_devices;
+	SensorConfig *sensors; /* complete ones only */
+	size_t n_sensors;
+} Config;
+
+/* Reads the first storpower.conf of the directories (NULL-terminated), then all their
+ * storpower.conf.d/NAME.conf in the order of their names; later files override single keys. Absent
+ * files leave the defaults. What is unknown or wrong is logged with file:line, ignored and counted
+ * in *ret_warnings. Fails only with -ENOMEM. */
+int config_read(const char *const *directories, Config **ret, size_t *ret_warnings);
+Config *config_free(Config *c); /* returns NULL */
+DEFINE_CLEANUP(Config *, config_free);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What the configuration says of power sensors; sensor/ reads them. */
+
+typedef enum SensorType { SENSOR_HWMON, SENSOR_DCMI, SENSOR_RAPL, _SENSOR_TYPE_MAX } SensorType;
+
+/* What the reading is of. RAPL measures processors and memory, never storage: the host alone. */
+typedef enum SensorScope {
+	SENSOR_OF_NODE,
+	SENSOR_OF_GROUP,
+	SENSOR_OF_DEVICE,
+	SENSOR_OF_HOST, /* what is not storage; to be taken off others by "less" */
+	_SENSOR_SCOPE_MAX,
+} SensorScope;
+
+/* One [sensor NAME] section of the configuration. */
+typedef struct SensorConfig {
+	char *name;
+	SensorType type;
+	char *chip;  /* hwmon: its name, or NAME@DEVICE where several are alike (ltc4215@2-0044) */
+	char *input; /* hwmon: "power1"; RAPL: the zone, "intel-rapl:0"; DCMI: "/dev/ipmi0" */
+	SensorScope scope;
+	char *target;      /* name of the device or group */
+	double subtract_w; /* fans, boards: what it measures besides, always */
+	char *less;        /* name of the sensor whose reading is taken off this one; NULL: none */
+} SensorConfig;
+
+const char *sensor_type_name(SensorType t); /* "hwmon", "dcmi", "rapl" */
+int sensor_type_from_name(const char *name);
+void sensor_config_done(SensorConfig *c);

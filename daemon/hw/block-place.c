@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "hw/block-place.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "stack/pool.h"
+#include "stack/protect.h"
+
+static const char *why_protected(const BlockInventory *b, const BlockSlot *s)
+{
+	const char *why = NULL;
+
+	if (!is_nvme_controller(s->name))
+		return block_protected(b->topology, s->name);
+	for (size_t i = 0; i < s->namespaces.n && !why; i++)
+		why = block_protected(b->topology, s->namespaces.list[i].head);
+	return why;
+}
+
+/* What lies on a controller is what lies on its namespaces. */
+static char *stack_of(const BlockInventory *b, const BlockSlot *s)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (!is_nvme_controller(s->name))
+		return topology_stack(b->topology, s->name);
+	if (s->namespaces.n == 1)
+		return topology_stack(b->topology, s->namespaces.list[0].head);
+	text = strdup("");
+	for (size_t i = 0; i < s->namespaces.n; i++) {
+		const char *name = s->namespaces.list[i].head;
+		_cleanup_free_ char *one = topology_stack(b->topology, name), *before = text;
+
+		text = one && *one ? text_printf("%s%s%s: %s", before ?: "",
+						 before && *before ? "; " : "", name, one)
+				   : TAKE_PTR(before);
+	}
+	return TAKE_PTR(text);
+}
+
+/* A controller has nothing to turn. */
+static char *pool_of(const BlockInventory *b, const BlockSlot *s)
+{
+	return is_nvme_controller(s->name) ? strdup("") : pool_name(b->topology, s->name);
+}
+
+static int find_redirect(const BlockInventory *b, const BlockSlot *s, char **ret_why)
+{
+	char *why = NULL;
+	int r = 0;
+
+	if (!is_nvme_controller(s->name))
+		return pool_redirect_target(b->topology, s->name, ret_why);
+	for (size_t i = 0; i < s->namespaces.n && !why && r >= 0; i++)
+		r = pool_redirect_target(b->topology, s->namespaces.list[i].head, &why);
+	if (r >= 0)
+		*ret_why = why;
+	return r;
+}
+
+static int find_keep_awake(const BlockInventory *b, const BlockSlot *s, char **ret_why)
+{
+	char *why;
+
+	if (!s->config || !s->config->keep_awake)
+		return find_redirect(b, s, ret_why);
+	why = strdup("the configuration keeps it awake");
+	if (!why)
+		return -ENOMEM;
+	*ret_why = why;
+	return 0;
+}
+
+void block_place_done(BlockPlace *p)
+{
+	free(p->stack);
+	free(p->pool);
+	free(p->keep_awake_why);
+	free(p->protected_why);
+}
+
+static int fill(const BlockInventory *b, const BlockSlot *s, BlockPlace *p)
+{
+	const char *why = why_protected(b, s);
+	int r = find_keep_awake(b, s, &p->keep_awake_why);
+
+	if (r < 0)
+		return r;
+	p->stack = stack_of(b, s);
+	p->pool = pool_of(b, s);
+	p->protected_why = why ? strdup(why) : NULL;
+	return p->stack && p->pool && !why == !p->protected_why ? 0 : -ENOMEM;
+}
+
+int block_place_find(const BlockInventory *b, const BlockSlot *s, BlockPlace *ret)
+{
+	BlockPlace p = {};
+	int r = fill(b, s, &p);
+
+	if (r < 0) {
+		block_place_done(&p);
+		return r;
+	}
+	*ret = p;
+	return 0;
+}
+
+static void swap(char **a, char **b)
+{
+	char *was = *a;
+
+	*a = *b;
+	*b = was;
+}
+
+void block_place_swap(BlockPlace *p, Device *d)
+{
+	swap(&p->stack, &d->stack);
+	swap(&p->pool, &d->pool);
+	swap(&p->keep_awake_why, &d->keep_awake_why);
+	swap(&p->protected_why, &d->protected_why);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What a device is a part of, and what follows from that: it changes while the device stays. */
+
+#include "hw/block-slot.h"
+
+typedef struct BlockPlace {
+	char *stack, *pool; /* as in Device */
+	char *keep_awake_why;
+	char *protected_why;
+} BlockPlace;
+
+/* By the topology that is being looked at. -ENOMEM. */
+int block_place_find(const BlockInventory *b, const BlockSlot *s, BlockPlace *ret);
+void block_place_done(BlockPlace *p);
+/* The device gets that place, and *p the one it had. */
+void block_place_swap(BlockPlace *p, Device *d);

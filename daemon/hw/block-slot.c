@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "hw/block-slot.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "hw/block-device.h"
+#include "hw/block-place.h"
+#include "stack/protect.h"
+
+#define DESCRIPTOR_MARGIN 1.05 /* watts in descriptors are rounded up */
+
+void block_tell(BlockInventory *b, Device *d, DeviceEvent event)
+{
+	b->inventory.handler(d, event, b->inventory.userdata);
+}
+
+/* A drive that may draw more in a state than its profile believes would break a budget. */
+static void compare_with_drive(const Device *d, const Descriptor *drive)
+{
+	const Profile *p = d->profile;
+
+	for (unsigned i = 0; i < MIN(p->n_states, drive->n_states); i++) {
+		double says_w = drive->states[i].max_w, believed_w = p->states[i].max_w;
+
+		if (drive->states[i].operational && p->states[i].present &&
+		    says_w > believed_w * DESCRIPTOR_MARGIN)
+			log_warning("%s: in power state %u it may draw %.1f W by its own word, "
+				    "%.1f W by profile %s: a cap there may not hold; correct the "
+				    "profile, or name another for this device",
+				    d->name, i, says_w, believed_w, p->name);
+	}
+}
+
+/* The profile the configuration names says what the device is like, and so of which kind. */
+static int give_profile(const BlockInventory *b, const BlockConfig *c, Device *d)
+{
+	const ProfileStore *store = b->options.profiles;
+	const char *name = c ? c->profile : NULL;
+	const Profile *p = name && store ? profile_store_get(store, name) : NULL;
+	Descriptor descriptor;
+	int r = 0;
+
+	if (name && !p)
+		log_warning("%s: no profile is named %s; going by its model \"%s\"", d->name, name,
+			    d->model);
+	block_device_describe(d, &descriptor);
+	if (p) {
+		d->profile = p;
+		d->kind = p->kind;
+	} else {
+		r = device_match_profile(d, store, &descriptor);
+	}
+	if (r >= 0)
+		compare_with_drive(d, &descriptor);
+	return r;
+}
+
+static int give_group(const BlockConfig *c, Device *d)
+{
+	char *group = strdup(c && c->group ? c->group : "");
+
+	if (!group)
+		return -ENOMEM;
+	free(d->group);
+	d->group = group;
+	return 0;
+}
+
+/* Two loop devices over one file, or a cloned disk: the journal must tell them apart. */
+static int make_id_unique(BlockInventory *b, Device *d)
+{
+	for (size_t i = 0; i < b->n_slots; i++) {
+		char *id;
+
+		if (!b->slots[i].device || !streq(b->slots[i].device->id, d->id))
+			continue;
+		log_warning("%s and %s are both %s; telling them apart by name", d->name,
+			    b->slots[i].name, d->id);
+		id = text_printf("%s:%s", d->id, d->name);
+		if (!id)
+			return -ENOMEM;
+		free(d->id);
+		d->id = id;
+		break;
+	}
+	return 0;
+}
+
+static int give_place(const BlockInventory *b, const BlockSlot *s, Device *d)
+{
+	_cleanup_(block_place_done) BlockPlace p = {};
+	int r = block_place_find(b, s, &p);
+
+	if (r >= 0)
+		block_place_swap(&p, d);
+	return r;
+}
+
+static int make_device(BlockInventory *b, const BlockSlot *s, Device **ret)
+{
+	const BlockDeviceOptions options = {
+		.wake_tested = s->config && s->config->wake_tested,
+		.wakes = b->options.wakes,
+		.redirect = s->config ? s->config->redirect : NULL,
+	};
+	_cleanup_(device_unrefp) Device *d = NULL;
+	int r = block_device_new(b->sysfs_root, s->name, &options, &d);
+
+	if (r >= 0)
+		r = make_id_unique(b, d);
+	if (r >= 0)
+		r = give_group(s->config, d);
+	if (r >= 0)
+		r = give_profile(b, s->config, d);
+	if (r >= 0)
+		r = give_place(b, s, d);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(d);
+	return 0;
+}
+
+static int slot_add(BlockInventory *b, BlockSlot *s)
+{
+	const char *why = block_refused(s->name);
+	int r;
+
+	if (why) {
+		if (!s->refused)
+			log_warning("%s: not managed, because %s", s->name, why);
+		s->refused = true;
+		return 0;
+	}
+	s->refused = false;
+	r = make_device(b, s, &s->device);
+	if (r == -EAGAIN || r == -ENODEV)
+		return 0; /* there will be word of it */
+	if (r < 0)
+		return log_error_errno(r, "%s: cannot be managed", s->name);
+	if (s->device->protected_why)
+		log_notice("%s: %s; it is watched and never touched", s->name,
+			   s->device->protected_why);
+	block_tell(b, s->device, DEVICE_ADDED);
+	return 0;
+}
+
+static void slot_remove(BlockInventory *b, BlockSlot *s)
+{
+	_cleanup_(device_unrefp) Device *d = TAKE_PTR(s->device);
+
+	block_tell(b, d, DEVICE_REMOVED);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? streq(a, b) : a == b;
+}
+
+static void log_protection(const Device *d, const char *was)
+{
+	if (d->protected_why)
+		log_notice("%s: %s now; it is given back and not touched again", d->name,
+			   d->protected_why);
+	else
+		log_notice("%s: no longer %s", d->name, was);
+}
+
+/* Mounts, swap, volumes and caches come and go on a device that stays. */
+int block_slot_review(BlockInventory *b, BlockSlot *s)
+{
+	_cleanup_(block_place_done) BlockPlace was = {};
+	Device *d = s->device;
+	bool more, vital;
+	int r = block_place_find(b, s, &was);
+
+	if (r < 0)
+		return r;
+	block_place_swap(&was, d);
+	vital = !same_text(was.protected_why, d->protected_why);
+	if (vital)
+		log_protection(d, was.protected_why);
+	more = block_device_wake_up(d);
+	if (more || vital)
+		block_tell(b, d, DEVICE_CHANGED);
+	else if (!streq(was.pool, d->pool) || !streq(was.stack, d->stack) ||
+		 !same_text(was.keep_awake_why, d->keep_awake_why))
+		block_tell(b, d, DEVICE_MOVED);
+	return 0;
+}
+
+/* By whatever name the configuration has for it: the kernel's, its id's or its namespace's. */
+static bool goes_by(const BlockInventory *b, const BlockSlot *s, const char *id, const char *name)
+{
+	if (streq(s->name, name) || streq(id, name) || nvme_namespaces_have(&s->namespaces, name))
+		return true;
+	for (size_t i = 0; i < s->namespaces.n; i++) {
+		_cleanup_free_ char *other =
+			block_device_id(b->sysfs_root, s->namespaces.list[i].head);
+
+		if (other && streq(other, name))
+			return true;
+	}
+	return false;
+}
+
+static const BlockConfig *config_of(BlockInventory *b, const BlockSlot *s, const char *id)
+{
+	const BlockConfig *first = NULL;
+
+	for (size_t i = 0; i < b->options.n_configs; i++) {
+		const BlockConfig *c = &b->configs[i];
+
+		if (!goes_by(b, s, id, c->name))
+			continue;
+		if (first && !b->found[i])
+			log_warning("[device %s] and [device %s] are both %s: ignoring the second",
+				    first->name, c->name, s->name);
+		b->found[i] = true;
+		first = first ?: c;
+	}
+	return first;
+}
+
+static bool is_wanted(const BlockInventory *b, const BlockSlot *s)
+{
+	if (s->config)
+		return !s->config->unmanaged;
+	return b->options.discover &&
+	       (is_nvme_controller(s->name) || !block_ignored(b->sysfs_root, s->name));
+}
+
+/* Who it is and how many namespaces it has: a controller changes as they come and go. */
+static char *identity_of(const BlockSlot *s, const char *id)
+{
+	char *text = strdup(id);
+
+	for (size_t i = 0; i < s->namespaces.n && text; i++) {
+		_cleanup_free_ char *before = text;
+
+		text = text_printf("%s %s", before, s->namespaces.list[i].queue);
+	}
+	return text;
+}
+
+/* NULL in *ret: nothing is there that is to be managed. A controller that is being reset is the
+ * same as before. */
+static int identify(BlockInventory *b, BlockSlot *s, char **ret)
+{
+	bool controller = is_nvme_controller(s->name);
+	_cleanup_free_ char *id = controller ? nvme_controller_id(b->sysfs_root, s->name)
+					     : block_device_id(b->sysfs_root, s->name);
+	int r = 0;
+
+	nvme_namespaces_done(&s->namespaces);
+	s->config = NULL;
+	*ret = NULL;
+	if (!id || (controller && !s->device && !nvme_controller_live(b->sysfs_root, s->name)))
+		return 0;
+	if (controller)
+		r = nvme_namespaces_read(b->sysfs_root, s->name, &s->namespaces);
+	if (r < 0)
+		return r;
+	s->config = config_of(b, s, id);
+	if (!is_wanted(b, s))
+		return 0;
+	*ret = identity_of(s, id);
+	return *ret ? 0 : -ENOMEM;
+}
+
+int block_slot_look(BlockInventory *b, BlockSlot *s)
+{
+	_cleanup_free_ char *was = TAKE_PTR(s->identity);
+	int r = identify(b, s, &s->identity);
+
+	if (r < 0)
+		return r;
+	if (s->device && !same_text(was, s->identity))
+		slot_remove(b, s);
+	if (!s->identity) {
+		s->refused = false;
+		return 0;
+	}
+	return s->device ? block_slot_review(b, s) : slot_add(b, s);
+}
+
+void block_slot_done(BlockSlot *s)
+{
+	device_unref(s->device);
+	nvme_namespaces_done(&s->namespaces);
+	free(s->identity);
+	free(s->name);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The inside of the inventory of this machine: for block-inventory.c, which knows all slots, and
+ * block-slot.c, which knows one. */
+
+#include "hw/block-monitor.h"
+#include "hw/block-nvme.h"
+#include "hw/block.h"
+#include "stack/topology.h"
+
+/* A controller or block device that is or was there. */
+typedef struct BlockSlot {
+	char *name;
+	char *identity; /* of what is there now; NULL: nothing to manage */
+	const BlockConfig *config;
+	NvmeNamespaces namespaces;
+	Device *device;
+	bool refused; /* said once; until it goes */
+	bool reset;
+} BlockSlot;
+
+typedef struct BlockInventory {
+	Inventory inventory; /* first */
+	char *sysfs_root;
+	BlockOptions options;
+	BlockConfig *configs;
+	bool *found; /* by configuration: something goes by that name */
+	BlockSlot *slots;
+	size_t n_slots;
+	Topology *topology;    /* while looking */
+	BlockMonitor *monitor; /* NULL below a fake root */
+} BlockInventory;
+
+/* Looks who is there by that name now, and tells what became of it. */
+int block_slot_look(BlockInventory *b, BlockSlot *s);
+/* The device stays, but what lies on it may have changed. */
+int block_slot_review(BlockInventory *b, BlockSlot *s);
+void block_slot_done(BlockSlot *s);
+void block_tell(BlockInventory *b, Device *d, DeviceEvent event);

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "hw/cgroup.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/text.h"
+
+#define WHOLE_FILES "cgroup."
+
+/* "36 35 0:31 ROOT MOUNT OPTIONS [FIELD...] - TYPE ..." of the whole hierarchy, into MOUNT. A
+ * namespace's or container's bind mount shows a part only, whose ROOT is another. */
+static char *mount_of_hierarchy(char *line)
+{
+	char *type = strstr(line, " - "), *word = NULL, *rest = line, *mounted = NULL;
+
+	if (!type || strncmp(type + 3, "cgroup2 ", strlen("cgroup2 ")) != 0)
+		return NULL;
+	for (int i = 0; i < 5; i++) {
+		word = strsep(&rest, " ");
+		if (!word || (i == 3 && !streq(word, "/")))
+			return NULL;
+		mounted = word;
+	}
+	unescape_octal(mounted);
+	return mounted;
+}
+
+int cgroup_find_root(const char *mountinfo, char **ret)
+{
+	_cleanup_free_ char *text = NULL;
+	char *rest, *line;
+	int r = read_file(mountinfo, &text);
+
+	if (r < 0)
+		return r;
+	rest = text;
+	while ((line = strsep(&rest, "\n"))) {
+		const char *mounted = mount_of_hierarchy(line);
+
+		if (!mounted)
+			continue;
+		*ret = strdup(mounted);
+		return *ret ? 0 : -ENOMEM;
+	}
+	return -EOPNOTSUPP;
+}
+
+/* Only the unified hierarchy has cgroup.controllers; a v1 folder or an empty one has not. */
+static int check_root(const char *root)
+{
+	_cleanup_free_ char *path = text_printf("%s/cgroup.controllers", root);
+
+	if (!path)
+		return -ENOMEM;
+	return access(path, F_OK) < 0 ? -EOPNOTSUPP : 0;
+}
+
+static bool is_whole(const char *file)
+{
+	const char *name = strrchr(file, '/');
+
+	return strncmp(name ? name + 1 : file, WHOLE_FILES, strlen(WHOLE_FILES)) == 0;
+}
+
+/* The line that begins with "MAJ:MIN ", what follows. The kernel leaves a "MAJ:MIN " without
+ * anything behind it in io.stat where a cgroup has done no IO there. */
+static const char *find_line(char *text, dev_t devnum)
+{
+	unsigned found_major, found_minor;
+	char *rest = text, *line;
+	int n;
+
+	while ((line = strsep(&rest, "\n"))) {
+		n = 0;
+		if (sscanf(line, "%u:%u%n", &found_major, &found_minor, &n) == 2 &&
+		    (!line[n] || line[n] == ' ') && makedev(found_major, found_minor) == devnum)
+			return line + n + strspn(line + n, " ");
+	}
+	return "";
+}
+
+static void strip_end(char *text)
+{
+	size_t n = strlen(text);
+
+	while (n > 0 && isspace((unsigned char)text[n - 1]))
+		text[--n] = '\0';
+}
+
+int cgroup_line_read(const char *cgroup_root, dev_t devnum, const char *file, char *buf,
+		     size_t size)
+{
+	_cleanup_free_ char *path = text_printf("%s/%s", cgroup_root, file), *text = NULL;
+	const char *line;
+	int r = path ? check_root(cgroup_root) : -ENOMEM;
+
+	if (r >= 0)
+		r = read_file(path, &text);
+	if (r < 0)
+		return r;
+	line = is_whole(file) ? text : find_line(text, devnum);
+	if (strlen(line) >= size)
+		return -ENOBUFS;
+	memcpy(buf, line, strlen(line) + 1);
+	strip_end(buf);
+	return 0;
+}
+
+int cgroup_line_write(const char *cgroup_root, dev_t devnum, const char *file, const char *line)
+{
+	_cleanup_free_ char *path = text_printf("%s/%s", cgroup_root, file);
+	_cleanup_free_ char *text = text_printf("%u:%u %s", major(devnum), minor(devnum), line);
+	int r;
+
+	if (is_whole(file))
+		return -EPERM;
+	if (!path || !text)
+		return -ENOMEM;
+	r = check_root(cgroup_root);
+	return r < 0 ? r : write_attribute(path, text);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool is_folder(DIR *d, const struct dirent *e)
+{
+	struct stat st;
+
+	return e->d_name[0] != '.' && fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) >= 0 &&
+	       S_ISDIR(st.st_mode);
+}
+
+int cgroup_children(const char *cgroup_root, char ***ret)
+{
+	_cleanup_(strv_freep) char **names = calloc(1, sizeof(*names));
+	_cleanup_closedir_ DIR *d = NULL;
+	const struct dirent *e;
+	size_t n = 0;
+	int r = names ? check_root(cgroup_root) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	d = opendir(cgroup_root);
+	if (!d)
+		return -errno;
+	while ((e = readdir(d))) {
+		char **more;
+
+		if (!is_folder(d, e))
+			continue;
+		more = reallocarray(names, n + 2, sizeof(*names));
+		if (!more)
+			return -ENOMEM;
+		names = more;
+		names[n + 1] = NULL;
+		names[n] = strdup(e->d_name);
+		if (!names[n++])
+			return -ENOMEM;
+	}
+	qsort(names, n, sizeof(*names), compare_names);
+	*ret = TAKE_PTR(names);
+	return 0;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Power sensors outside the drives: hwmon chips, the BMC's DCMI reading, RAPL. What a drive says of
+ * itself is DeviceOps.power; sensor_judge() is for all of them. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "config/sensor-config.h"
+
+typedef struct Sensor Sensor;
+
+/* Opens nothing yet: a sensor that is not there is looked for at each reading. */
+int sensor_new(const SensorConfig *config, const char *sysfs_root, Sensor **ret);
+Sensor *sensor_free(Sensor *s); /* returns NULL */
+DEFINE_CLEANUP(Sensor *, sensor_free);
+/* Watts as the sensor says, now; may take a second (a BMC). -ENOENT: no such sensor; -EAGAIN: no
+ * reading yet (RAPL needs two); -ENODATA: it says that its reading is not valid. */
+int sensor_read(Sensor *s, double *ret_w);
+
+/* What is known of a sensor's honesty. Zero at first. */
+typedef struct SensorHealth {
+	double last_w;
+	double least_expected_w, most_expected_w; /* since the reading last changed */
+	unsigned repeated;
+	char why_aside[96]; /* "": it is believed */
+} SensorHealth;
+
+/* Is the reading to be believed? r is what the reading call returned; expected_w what the model
+ * says the same things draw now, rated_w what they can draw at most. Set aside are: errors, NaN,
+ * negative and impossible values (over twice what they can draw), and a reading that stays the
+ * same to the last digit for half a minute while the expectation has moved by a fifth of the rated
+ * power. Believed again as soon as none of that holds. */
+bool sensor_judge(SensorHealth *h, int r, double watts, double expected_w, double rated_w);

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* A node file, policies/nodes/NAME.node. */
+
+#include "sim/sim-demand.h"
+#include "sim/simulated.h"
+
+typedef struct SimWorkload {
+	char *name;
+	Mix mix;
+	SimDemand demand;
+} SimWorkload;
+
+/* One [devices NAME] section. */
+typedef struct SimGroup {
+	char *name;
+	unsigned line;
+	unsigned count;
+	char *profile, *prefix, *group, *workload;
+	SimWorkload own; /* what the section says of a workload itself */
+	bool own_used;
+	bool power_limit;
+	unsigned queues; /* hardware queues of NVMe */
+	char *pool;      /* NULL: every device by itself */
+	unsigned pools;  /* so many of that name, numbered from 0; 0: one, not numbered */
+	char *hba;
+	char *cache; /* the section whose devices may hold their writes; NULL none */
+	uint64_t cache_bytes;
+	double cached_reads;
+} SimGroup;
+
+/* One fault that happens by itself. */
+typedef struct SimFaultPlan {
+	char *device;
+	unsigned line;
+	SimFault kind;
+	uint64_t at_us;
+	uint64_t for_us; /* 0: for good */
+} SimFaultPlan;
+
+typedef struct SimFile {
+	char *path;
+	uint64_t hash; /* of the text */
+	char *name, *policy;
+	uint64_t seed;
+	double model_error, noise;
+	unsigned sensors; /* bit per DeviceKind */
+	SimWorkload *workloads;
+	size_t n_workloads;
+	SimGroup *groups;
+	size_t n_groups;
+	SimFaultPlan *faults;
+	size_t n_faults;
+} SimFile;
+
+/* Every complaint is logged with file:line; -EINVAL when there is any. */
+int sim_file_read(const char *path, SimFile **ret);
+SimFile *sim_file_free(SimFile *f);
+DEFINE_CLEANUP(SimFile *, sim_file_free);
+const SimWorkload *sim_file_workload(const SimFile *f, const SimGroup *g);
+const SimGroup *sim_file_group(const SimFile *f, const char *name); /* NULL */
+
+/* "nvme0"; disks as the kernel counts: sda ... sdz, sdaa. */
+char *sim_device_name(const char *prefix, unsigned index);
+const char *sim_fault_name(SimFault fault);
