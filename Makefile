@@ -76,7 +76,12 @@ $(B)/lib$(1).a: $(call obj,$(call room-src,$(1)))
 endef
 $(foreach r,$(ROOMS),$(eval $(call ROOM_RULE,$(r))))
 
-# Each library is named once, above those that it may see, so that the linker proves the layers.
+# what tests/check-layers.sh holds the includes against
+floors:
+	@$(foreach r,ctl $(ROOMS),echo $(r) $(SEES_$(r));)
+
+# Each library is named once, above those that it may see. (tests/tests.mk links each room by itself: what
+# proves its layer is that it needs nothing else.)
 $(B)/storpowerd: $(B)/daemon/storpowerd.o $(call libs,$(ROOMS))
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -145,7 +150,7 @@ bench:
 clean:
 	rm -rf $(B)
 
-.PHONY: all install uninstall demo bench clean
+.PHONY: all floors install uninstall demo bench clean
 .SECONDARY:
 -include $(shell find $(B) -type f -name '*.d' 2>/dev/null)
 include tests/tests.mk
