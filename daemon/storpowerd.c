@@ -178,9 +178,9 @@ static int daemon_prepare(Daemon *d)
 	return 0;
 }
 
-static ManagerConfig manager_config(const Daemon *d)
+static ControlConfig control_config(const Daemon *d)
 {
-	return (ManagerConfig){
+	return (ControlConfig){
 		.profiles = d->profiles,
 		.policy_directories = d->policy_directories,
 		.policy = d->policy,
@@ -191,10 +191,10 @@ static ManagerConfig manager_config(const Daemon *d)
 		.sensors = d->config->sensors,
 		.n_sensors = d->config->n_sensors,
 		.wear_path = d->wear_path,
-		.service_years = d->config->service_years,
-		.cycles_a_day = d->config->cycles_a_day,
-		.spinups_at_once = d->config->spinups_at_once,
-		.spinup_w = d->config->spinup_w,
+		.sleep = { .service_years = d->config->service_years,
+			   .cycles_a_day = d->config->cycles_a_day,
+			   .spinups_at_once = d->config->spinups_at_once,
+			   .spinup_w = d->config->spinup_w },
 		.wakes = d->wakes,
 	};
 }
@@ -205,7 +205,7 @@ static int on_reload(sd_event_source *s, const struct signalfd_siginfo *si, void
 
 	(void)s, (void)si;
 	sd_notify(false, "RELOADING=1");
-	if (manager_reload(userdata, &why) < 0)
+	if (control_reload(userdata, &why) < 0)
 		log_warning("Reload failed, going on as before: %s", why ?: "out of memory");
 	sd_notify(false, "READY=1");
 	return 0;
@@ -213,21 +213,19 @@ static int on_reload(sd_event_source *s, const struct signalfd_siginfo *si, void
 
 static int on_inventory(sd_event_source *s, int fd, uint32_t revents, void *userdata)
 {
-	Inventory *i = userdata;
-
 	(void)s, (void)fd, (void)revents;
-	i->ops->process(i);
+	control_devices_ready(userdata);
 	return 0;
 }
 
 static int on_meter(sd_event_source *s, int fd, uint32_t revents, void *userdata)
 {
 	(void)s, (void)fd, (void)revents;
-	manager_meter_ready(userdata);
+	control_meter_ready(userdata);
 	return 0;
 }
 
-static int wire_signals(sd_event *event, Manager *m)
+static int wire_signals(sd_event *event, Control *c)
 {
 	static const int ends[] = { SIGTERM, SIGINT };
 	sigset_t mask;
@@ -240,18 +238,18 @@ static int wire_signals(sd_event *event, Manager *m)
 	sigprocmask(SIG_BLOCK, &mask, NULL);
 	for (size_t i = 0; i < ELEMENTSOF(ends) && r >= 0; i++)
 		r = sd_event_add_signal(event, NULL, ends[i], NULL, NULL);
-	return r < 0 ? r : sd_event_add_signal(event, NULL, SIGHUP, on_reload, m);
+	return r < 0 ? r : sd_event_add_signal(event, NULL, SIGHUP, on_reload, c);
 }
 
-static int wire(sd_event *event, Inventory *inventory, Manager *m)
+static int wire(sd_event *event, Inventory *inventory, Control *c)
 {
-	int fd = inventory->ops->fd(inventory), meter_fd = manager_meter_fd(m);
-	int r = wire_signals(event, m);
+	int fd = inventory_fd(inventory), meter_fd = control_meter_fd(c);
+	int r = wire_signals(event, c);
 
 	if (r >= 0 && fd >= 0)
-		r = sd_event_add_io(event, NULL, fd, EPOLLIN, on_inventory, inventory);
+		r = sd_event_add_io(event, NULL, fd, EPOLLIN, on_inventory, c);
 	if (r >= 0 && meter_fd >= 0)
-		r = sd_event_add_io(event, NULL, meter_fd, EPOLLIN, on_meter, m);
+		r = sd_event_add_io(event, NULL, meter_fd, EPOLLIN, on_meter, c);
 	if (r >= 0)
 		r = sd_event_set_watchdog(event, true);
 	return r;
@@ -261,23 +259,23 @@ static int restore(Daemon *d)
 {
 	_cleanup_(sd_event_unrefp) sd_event *event = NULL;
 	_cleanup_(loop_event_freep) Loop *loop = NULL;
-	ManagerConfig config = manager_config(d);
+	ControlConfig config = control_config(d);
 	int r = sd_event_default(&event);
 
 	if (r >= 0)
 		r = loop_event_new(event, &loop);
 	if (r < 0)
 		return log_error_errno(r, "The event loop cannot be made");
-	return manager_restore(&config, loop, d->inventory);
+	return control_restore(&config, loop, d->inventory);
 }
 
 static int run(Daemon *d)
 {
 	_cleanup_(sd_event_unrefp) sd_event *event = NULL;
 	_cleanup_(loop_event_freep) Loop *loop = NULL;
-	_cleanup_(manager_freep) Manager *manager = NULL;
+	_cleanup_(control_freep) Control *control = NULL;
 	_cleanup_(bus_closep) Bus *bus = NULL;
-	ManagerConfig config = manager_config(d);
+	ControlConfig config = control_config(d);
 	BusConfig bus_config = { .clock = clock_boottime };
 	int r = sd_event_default(&event);
 
@@ -285,16 +283,16 @@ static int run(Daemon *d)
 		r = loop_event_new(event, &loop);
 	if (r < 0)
 		return log_error_errno(r, "The event loop cannot be made");
-	r = manager_new(&config, loop, d->inventory, &manager);
+	r = control_new(&config, loop, d->inventory, &control);
 	if (r < 0)
 		return r;
-	r = bus_open(d->options.bus ?: d->config->bus, event, manager, &bus_config, &bus);
+	r = bus_open(d->options.bus ?: d->config->bus, event, control, &bus_config, &bus);
 	if (r < 0)
 		return r;
-	r = wire(event, d->inventory, manager);
+	r = wire(event, d->inventory, control);
 	if (r < 0)
 		return log_error_errno(r, "Signals and devices cannot be watched");
-	r = manager_start(manager);
+	r = control_start(control);
 	if (r < 0)
 		return log_error_errno(r, "The devices cannot be taken over");
 	sd_notify(false, "READY=1");

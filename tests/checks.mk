@@ -19,13 +19,13 @@ sanitize: deps
 
 # Simulated hours that take real ones under valgrind; the sanitizers see them all.
 VALGRIND_LEAVES_OUT := test-*bpf*=valgrind does not know all of bpf(2);\
-test-manager-hour=takes too long under valgrind, runs under the sanitizers;\
-test-manager-begin=takes minutes under valgrind, runs under the sanitizers;\
-test-manager-hangs=takes minutes under valgrind, runs under the sanitizers;\
-test-manager-wear=takes minutes under valgrind, runs under the sanitizers;\
+test-control-hour=takes too long under valgrind, runs under the sanitizers;\
+test-control-begin=takes minutes under valgrind, runs under the sanitizers;\
+test-control-hangs=takes minutes under valgrind, runs under the sanitizers;\
+test-control-wear=takes minutes under valgrind, runs under the sanitizers;\
 test-plan-pools=takes minutes under valgrind, runs under the sanitizers;\
-test-manager-redirect=takes too long under valgrind, runs under the sanitizers;\
-test-manager-crash=takes too long under valgrind, runs under the sanitizers;\
+test-control-redirect=takes too long under valgrind, runs under the sanitizers;\
+test-control-crash=takes too long under valgrind, runs under the sanitizers;\
 test-plan-random=takes too long under valgrind, runs under the sanitizers;\
 test-plan-oracle=takes too long under valgrind, runs under the sanitizers
 

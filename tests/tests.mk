@@ -1,8 +1,7 @@
 # Unit tests: tests/unit/test-ROOM[-WHAT].c links the rooms that ROOM may see (SEES_ROOM, in the Makefile),
 # and what ALSO_ROOM or ALSO_ROOM-WHAT names: whatever a test needs to stand for the hardware.
 
-SEES_manager := $(SEES_control)
-ALSO_manager := testbed sim
+ALSO_control := testbed sim
 ALSO_stack := hw
 ALSO_knob-loop := hw
 ALSO_knob-nvme := hw

@@ -6,18 +6,14 @@
 /* 100 % of a claim's scope. */
 static double scope_rated_w(Bus *b, const Claim *c)
 {
-	DeviceState d;
+	const Device *d;
 	double sum = 0;
 
 	if (c->scope == SCOPE_NODE)
-		return manager_rated_w(b->manager);
-	for (size_t i = 0; i < manager_device_count(b->manager); i++) {
-		if (manager_device(b->manager, i, &d) < 0)
-			continue;
-		if (streq(c->scope == SCOPE_GROUP ? d.device->group : d.device->name,
-			  c->target ?: ""))
-			sum += d.rated_w;
-	}
+		return control_rated_w(b->control);
+	for (size_t i = 0; (d = control_device_at(b->control, i)); i++)
+		if (streq(c->scope == SCOPE_GROUP ? d->group : d->name, c->target ?: ""))
+			sum += d->profile->rated_w;
 	return sum;
 }
 
@@ -33,7 +29,7 @@ static bool claim_in_force(Bus *b, const Claim *c)
 	uint64_t now = clock_now_us(&b->clock);
 	const Claim *lowest;
 
-	claims_effective(manager_claims(b->manager), c->scope, c->target, scope_rated_w(b, c), now,
+	claims_effective(control_claims(b->control), c->scope, c->target, scope_rated_w(b, c), now,
 			 &lowest);
 	return lowest && lowest->cookie == c->cookie;
 }

@@ -217,11 +217,11 @@ static void known_names(Bus *b, bool groups, char *buf, size_t size)
 	DeviceState d;
 
 	*buf = '\0';
-	for (size_t i = 0; i < manager_device_count(b->manager); i++) {
+	for (size_t i = 0; i < control_device_count(b->control); i++) {
 		size_t n = strlen(buf);
 		const char *name;
 
-		if (manager_device(b->manager, i, &d) < 0)
+		if (control_device(b->control, i, &d) < 0)
 			continue;
 		name = groups ? d.device->group : d.device->name;
 		if (!*name || (groups && strstr(buf, name)))
@@ -240,7 +240,7 @@ int bus_check_device(Bus *b, const char *name, DeviceState *ret, sd_bus_error *e
 {
 	char known[200];
 
-	if (manager_device_by_name(b->manager, name, ret) >= 0)
+	if (control_device_by_name(b->control, name, ret) >= 0)
 		return 0;
 	known_names(b, false, known, sizeof(known));
 	return sd_bus_error_setf(error, BUS_ERROR_UNKNOWN_DEVICE,
@@ -252,8 +252,8 @@ static int check_group(Bus *b, const char *name, sd_bus_error *error)
 	char known[200];
 	DeviceState d;
 
-	for (size_t i = 0; i < manager_device_count(b->manager) && *name; i++)
-		if (manager_device(b->manager, i, &d) >= 0 && streq(d.device->group, name))
+	for (size_t i = 0; i < control_device_count(b->control) && *name; i++)
+		if (control_device(b->control, i, &d) >= 0 && streq(d.device->group, name))
 			return 0;
 	known_names(b, true, known, sizeof(known));
 	return sd_bus_error_setf(error, BUS_ERROR_UNKNOWN_GROUP,

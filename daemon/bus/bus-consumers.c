@@ -4,7 +4,7 @@
 
 #include "base/utf8.h"
 #include "bus/bus-internal.h"
-#include "control/manager-top.h"
+#include "control/consumers.h"
 
 static int append_consumer(sd_bus_message *m, const Consumer *c)
 {
@@ -30,7 +30,7 @@ int bus_list_consumers(sd_bus_message *call, void *userdata, sd_bus_error *error
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
 	_cleanup_free_ Consumer *consumers = NULL;
 	size_t n = 0;
-	int r = manager_consumers(b->manager, &consumers, &n);
+	int r = control_consumers(b->control, &consumers, &n);
 
 	(void)error;
 	if (r >= 0)

@@ -18,7 +18,8 @@ static int find_device(sd_bus *bus, const char *path, const char *interface, voi
 	(void)bus, (void)interface, (void)error;
 	if (r <= 0)
 		return r;
-	r = manager_device_by_name(b->manager, name, &b->device);
+	control_note_asked(b->control);
+	r = control_device_by_name(b->control, name, &b->device);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	*ret_found = b;
@@ -29,20 +30,15 @@ static int enumerate_devices(sd_bus *bus, const char *prefix, void *userdata, ch
 			     sd_bus_error *error)
 {
 	Bus *b = userdata;
-	size_t n = manager_device_count(b->manager), found = 0;
+	size_t n = control_device_count(b->control);
 	_cleanup_(strv_freep) char **paths = calloc(n + 1, sizeof(*paths));
-	DeviceState d;
 	int r = 0;
 
 	(void)bus, (void)prefix, (void)error;
 	if (!paths)
 		return -ENOMEM;
-	for (size_t i = 0; i < n && r >= 0; i++) {
-		r = manager_device(b->manager, i, &d);
-		if (r >= 0)
-			r = bus_device_path(d.device->name, &paths[found]);
-		found += r >= 0;
-	}
+	for (size_t i = 0; i < n && r >= 0; i++)
+		r = bus_device_path(control_device_at(b->control, i)->name, &paths[i]);
 	if (r < 0)
 		return r;
 	*ret_nodes = TAKE_PTR(paths);
@@ -65,10 +61,11 @@ static const char *device_text(const DeviceState *d, const char *property, char 
 		{ "ProtectedReason", d->device->protected_why },
 		{ "Condition", condition_name(d->setting.condition) },
 		{ "Exactness", exactness_name(d->exactness) },
+		{ "Problem", d->problem },
 		{ "Pool", d->device->pool },
 		{ "Hba", d->device->hba },
-		{ "AwakeReason", d->awake_why },
-		{ "Redirect", bus_redirect_name(d->redirect) },
+		{ "AwakeReason", d->sleep.awake_why },
+		{ "Redirect", bus_redirect_name(d->cache.redirect) },
 	};
 
 	if (streq(property, "Setting"))
@@ -116,9 +113,9 @@ static int get_cache(sd_bus *bus, const char *path, const char *interface, const
 	bool room = streq(property, "CacheRoom");
 
 	(void)bus, (void)path, (void)interface, (void)error;
-	if (!d->has_cache)
+	if (!d->cache.known)
 		return sd_bus_message_append(reply, "t", room ? UINT64_MAX : UINT64_C(0));
-	return sd_bus_message_append(reply, "t", room ? d->cache_room_bytes : d->cache_dirty_bytes);
+	return sd_bus_message_append(reply, "t", room ? d->cache.room_bytes : d->cache.dirty_bytes);
 }
 
 static int append_knob(sd_bus_message *m, const KnobState *k)
@@ -130,24 +127,13 @@ static int append_knob(sd_bus_message *m, const KnobState *k)
 				     k->original ?: "", "Wanted", "s", k->wanted ?: "");
 }
 
-/* manager_knobs() goes by index, the object by name. */
-static int knobs_of(Manager *m, const char *name, KnobState **ret, size_t *ret_n)
-{
-	DeviceState d;
-
-	for (size_t i = 0; i < manager_device_count(m); i++)
-		if (manager_device(m, i, &d) >= 0 && streq(d.device->name, name))
-			return manager_knobs(m, i, ret, ret_n);
-	return -ENOENT;
-}
-
 static int get_knobs(sd_bus *bus, const char *path, const char *interface, const char *property,
 		     sd_bus_message *reply, void *userdata, sd_bus_error *error)
 {
 	Bus *b = userdata;
 	_cleanup_free_ KnobState *knobs = NULL;
 	size_t n;
-	int r = knobs_of(b->manager, b->device.device->name, &knobs, &n);
+	int r = control_knobs(b->control, b->device.device->name, &knobs, &n);
 
 	(void)bus, (void)path, (void)interface, (void)property, (void)error;
 	if (r >= 0)
@@ -173,20 +159,20 @@ static const sd_bus_vtable device_vtable[] = {
 	SD_BUS_PROPERTY("ProfileEstimated", "b", get_flag, 0, CONST),
 	SD_BUS_PROPERTY("Stack", "s", get_text, 0, 0),
 	SD_BUS_PROPERTY("ProtectedReason", "s", get_text, 0, 0),
-	SD_BUS_PROPERTY("RatedPower", "d", NULL, DEVICE(rated_w), CONST),
-	SD_BUS_PROPERTY("IdlePower", "d", NULL, DEVICE(idle_w), CONST),
-	SD_BUS_PROPERTY("CapPower", "d", NULL, DEVICE(cap_w), CHANGES),
-	SD_BUS_PROPERTY("EstimatedPower", "d", NULL, DEVICE(estimated_w), 0),
-	SD_BUS_PROPERTY("MeasuredPower", "d", NULL, DEVICE(measured_w), 0),
-	SD_BUS_PROPERTY("Throughput", "d", NULL, DEVICE(mb_s), 0),
+	SD_BUS_PROPERTY("RatedPower", "d", NULL, DEVICE(watts.rated_w), CONST),
+	SD_BUS_PROPERTY("IdlePower", "d", NULL, DEVICE(watts.idle_w), CONST),
+	SD_BUS_PROPERTY("CapPower", "d", NULL, DEVICE(watts.cap_w), CHANGES),
+	SD_BUS_PROPERTY("EstimatedPower", "d", NULL, DEVICE(watts.estimated_w), 0),
+	SD_BUS_PROPERTY("MeasuredPower", "d", NULL, DEVICE(watts.measured_w), 0),
+	SD_BUS_PROPERTY("Throughput", "d", NULL, DEVICE(load.mb_s), 0),
 	SD_BUS_PROPERTY("ExpectedThroughput", "d", NULL, DEVICE(planned.mb_s), 0),
-	SD_BUS_PROPERTY("Demand", "d", NULL, DEVICE(demand_mb_s), 0),
-	SD_BUS_PROPERTY("IOPS", "d", NULL, DEVICE(iops), 0),
-	SD_BUS_PROPERTY("Depth", "d", NULL, DEVICE(depth), 0),
-	SD_BUS_PROPERTY("MeanSize", "d", NULL, DEVICE(mean_kib), 0),
-	SD_BUS_PROPERTY("ReadShare", "d", NULL, DEVICE(read_share), 0),
-	SD_BUS_PROPERTY("RandomShare", "d", NULL, DEVICE(random_share), 0),
-	SD_BUS_PROPERTY("Latency", "d", NULL, DEVICE(latency_us), 0),
+	SD_BUS_PROPERTY("Demand", "d", NULL, DEVICE(load.demand_mb_s), 0),
+	SD_BUS_PROPERTY("IOPS", "d", NULL, DEVICE(load.iops), 0),
+	SD_BUS_PROPERTY("Depth", "d", NULL, DEVICE(load.depth), 0),
+	SD_BUS_PROPERTY("MeanSize", "d", NULL, DEVICE(load.mean_kib), 0),
+	SD_BUS_PROPERTY("ReadShare", "d", NULL, DEVICE(load.read_share), 0),
+	SD_BUS_PROPERTY("RandomShare", "d", NULL, DEVICE(load.random_share), 0),
+	SD_BUS_PROPERTY("Latency", "d", NULL, DEVICE(load.latency_us), 0),
 	SD_BUS_PROPERTY("Setting", "s", get_text, 0, CHANGES),
 	SD_BUS_PROPERTY("PowerState", "i", NULL, DEVICE(setting.power_state), CHANGES),
 	SD_BUS_PROPERTY("PowerLimit", "d", NULL, DEVICE(setting.limit_w), CHANGES),
@@ -197,18 +183,18 @@ static const sd_bus_vtable device_vtable[] = {
 	SD_BUS_PROPERTY("Pace", "d", NULL, DEVICE(setting.pace_w), CHANGES),
 	SD_BUS_PROPERTY("Exactness", "s", get_text, 0, CHANGES),
 	SD_BUS_PROPERTY("Reason", "s", NULL, DEVICE(reason), CHANGES),
-	SD_BUS_PROPERTY("Problem", "s", NULL, DEVICE(problem), CHANGES),
-	SD_BUS_PROPERTY("Asleep", "b", bus_get_bool, DEVICE(asleep), CHANGES),
+	SD_BUS_PROPERTY("Problem", "s", get_text, 0, CHANGES),
+	SD_BUS_PROPERTY("Asleep", "b", bus_get_bool, DEVICE(sleep.asleep), CHANGES),
 	SD_BUS_PROPERTY("Changing", "b", bus_get_bool, DEVICE(changing), CHANGES),
 	SD_BUS_PROPERTY("Pool", "s", get_text, 0, 0),
 	SD_BUS_PROPERTY("Hba", "s", get_text, 0, CONST),
 	SD_BUS_PROPERTY("AwakeReason", "s", get_text, 0, 0),
 	SD_BUS_PROPERTY("WakeUntested", "b", get_flag, 0, CHANGES),
-	SD_BUS_PROPERTY("StartsLeft", "d", NULL, DEVICE(starts_left), 0),
-	SD_BUS_PROPERTY("StartsPerDay", "d", NULL, DEVICE(starts_a_day), 0),
-	SD_BUS_PROPERTY("LoadsLeft", "d", NULL, DEVICE(loads_left), 0),
-	SD_BUS_PROPERTY("LoadsPerDay", "d", NULL, DEVICE(loads_a_day), 0),
-	SD_BUS_PROPERTY("StartsUsed", "t", NULL, DEVICE(starts_used), 0),
+	SD_BUS_PROPERTY("StartsLeft", "d", NULL, DEVICE(sleep.starts_left), 0),
+	SD_BUS_PROPERTY("StartsPerDay", "d", NULL, DEVICE(sleep.starts_a_day), 0),
+	SD_BUS_PROPERTY("LoadsLeft", "d", NULL, DEVICE(sleep.loads_left), 0),
+	SD_BUS_PROPERTY("LoadsPerDay", "d", NULL, DEVICE(sleep.loads_a_day), 0),
+	SD_BUS_PROPERTY("StartsUsed", "t", NULL, DEVICE(sleep.starts_used), 0),
 	SD_BUS_PROPERTY("Redirect", "s", get_text, 0, CHANGES),
 	SD_BUS_PROPERTY("CacheDirty", "t", get_cache, 0, 0),
 	SD_BUS_PROPERTY("CacheRoom", "t", get_cache, 0, 0),

@@ -25,23 +25,31 @@
 #define BUS_ERROR_FAILED          "org.storpower1.Error.Failed"
 
 typedef struct Owner Owner;
-typedef struct WakeCall WakeCall;
+
+/* A method call that is answered later. */
+typedef struct Call {
+	Bus *bus; /* NULL: it has been closed meanwhile */
+	sd_bus_message *message;
+	uint64_t cookie; /* of the claim that it has made */
+	struct Call *next;
+} Call;
 
 struct Bus {
 	sd_bus *bus;
 	sd_event *event;
-	Manager *manager;
+	Control *control;
 	Clock clock;
-	ManagerEvents events;
+	ControlEvents events;
 	Owner *owners;
-	WakeCall *wake_call; /* the wake test under way; NULL: none */
+	struct Call *calls; /* to be answered later */
+	bool testing;       /* a wake test is under way */
 
-	ManagerState state; /* filled afresh for every request, see bus_find_manager() */
+	ControlState state; /* filled afresh for every request, see bus_find_manager() */
 	DeviceState device; /* likewise, see bus-device.c */
 
 	/* what listeners were last told, see bus-signals.c */
 	sd_event_source *emit;
-	ManagerState told;
+	ControlState told;
 	char *told_policy;
 	char **told_devices;
 	size_t n_told_devices;
@@ -107,5 +115,14 @@ int bus_list_consumers(sd_bus_message *call, void *userdata, sd_bus_error *error
 int bus_wake(sd_bus_message *m, void *userdata, sd_bus_error *error);
 int bus_wake_test(sd_bus_message *m, void *userdata, sd_bus_error *error);
 int bus_list_wakeups(sd_bus_message *call, void *userdata, sd_bus_error *error);
-/* Who waits for a wake test waits in vain: the bus tells them that we have left it. */
-void bus_wake_abandon(Bus *b);
+
+/* bus-call.c */
+Call *bus_call_new(Bus *b, sd_bus_message *m); /* NULL: out of memory */
+Call *bus_call_free(Call *c);                  /* returns NULL */
+DEFINE_CLEANUP(Call *, bus_call_free);
+void bus_call_note_sent(int r, const char *what); /* logs a failure */
+void bus_calls_abandon(Bus *b);
+
+/* bus-verify.c */
+int bus_verify(sd_bus_message *m, void *userdata, sd_bus_error *error);
+int bus_refresh(sd_bus_message *m, void *userdata, sd_bus_error *error);

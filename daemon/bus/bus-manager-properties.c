@@ -21,7 +21,8 @@ int bus_find_manager(sd_bus *bus, const char *path, const char *interface, void 
 	(void)bus, (void)interface, (void)error;
 	if (!streq(path, BUS_PATH))
 		return 0;
-	manager_state(b->manager, &b->state);
+	control_note_asked(b->control);
+	control_state(b->control, &b->state);
 	*ret_found = b;
 	return 1;
 }
@@ -54,7 +55,7 @@ static int get_policy(sd_bus *bus, const char *path, const char *interface, cons
 	Bus *b = userdata;
 
 	(void)bus, (void)path, (void)interface, (void)property, (void)error;
-	return sd_bus_message_append(reply, "s", manager_policy(b->manager));
+	return sd_bus_message_append(reply, "s", control_policy(b->control));
 }
 
 /* "80 % of 300.0 W: claim 3 by storpowerctl (root), grid event" */
@@ -71,7 +72,7 @@ static int get_budget(sd_bus *bus, const char *path, const char *interface, cons
 		return sd_bus_message_append(reply, "s", "");
 	if (c->unit == LIMIT_PERCENT)
 		snprintf(limit, sizeof(limit), "%g %% of %s", c->limit,
-			 format_watts(watts, sizeof(watts), b->state.rated_w));
+			 format_watts(watts, sizeof(watts), b->state.watts.rated_w));
 	else
 		format_watts(limit, sizeof(limit), c->limit);
 	text = text_printf("%s: claim %llu by %s%s%s", limit, (unsigned long long)c->cookie,
@@ -87,7 +88,7 @@ static int get_claims(sd_bus *bus, const char *path, const char *interface, cons
 	int r = sd_bus_message_open_container(reply, 'a', "a{sv}");
 
 	(void)bus, (void)path, (void)interface, (void)property, (void)error;
-	for (size_t i = 0; r >= 0 && (c = claims_get(manager_claims(b->manager), i)); i++)
+	for (size_t i = 0; r >= 0 && (c = claims_get(control_claims(b->control), i)); i++)
 		r = bus_append_claim(b, reply, c);
 	return r < 0 ? r : sd_bus_message_close_container(reply);
 }
@@ -105,10 +106,10 @@ static int get_sensors(sd_bus *bus, const char *path, const char *interface, con
 	int r = sd_bus_message_open_container(reply, 'a', "(ssssds)");
 
 	(void)bus, (void)path, (void)interface, (void)property, (void)error;
-	for (size_t i = 0; r >= 0 && i < manager_sensor_count(b->manager); i++) {
+	for (size_t i = 0; r >= 0 && i < control_sensor_count(b->control); i++) {
 		SensorState s;
 
-		manager_sensor(b->manager, i, &s);
+		control_sensor(b->control, i, &s);
 		r = append_sensor(reply, &s);
 	}
 	return r < 0 ? r : sd_bus_message_close_container(reply);
@@ -123,14 +124,14 @@ const sd_bus_vtable bus_manager_properties[] = {
 	SD_BUS_PROPERTY("Policy", "s", get_policy, 0, CHANGES),
 	SD_BUS_PROPERTY("Budget", "s", get_budget, 0, CHANGES),
 	SD_BUS_PROPERTY("EffectiveLimit", "d", NULL, STATE(budget_w), CHANGES),
-	SD_BUS_PROPERTY("RatedPower", "d", NULL, STATE(rated_w), CHANGES),
-	SD_BUS_PROPERTY("FloorPower", "d", NULL, STATE(floor_w), CHANGES),
-	SD_BUS_PROPERTY("CapPower", "d", NULL, STATE(cap_w), CHANGES),
-	SD_BUS_PROPERTY("EstimatedPower", "d", NULL, STATE(estimated_w), 0),
-	SD_BUS_PROPERTY("MeasuredPower", "d", NULL, STATE(measured_w), 0),
-	SD_BUS_PROPERTY("Throughput", "d", NULL, STATE(mb_s), 0),
-	SD_BUS_PROPERTY("Demand", "d", NULL, STATE(demand_mb_s), 0),
-	SD_BUS_PROPERTY("ExpectedThroughput", "d", NULL, STATE(expected_mb_s), 0),
+	SD_BUS_PROPERTY("RatedPower", "d", NULL, STATE(watts.rated_w), CHANGES),
+	SD_BUS_PROPERTY("FloorPower", "d", NULL, STATE(watts.floor_w), CHANGES),
+	SD_BUS_PROPERTY("CapPower", "d", NULL, STATE(watts.cap_w), CHANGES),
+	SD_BUS_PROPERTY("EstimatedPower", "d", NULL, STATE(watts.estimated_w), 0),
+	SD_BUS_PROPERTY("MeasuredPower", "d", NULL, STATE(watts.measured_w), 0),
+	SD_BUS_PROPERTY("Throughput", "d", NULL, STATE(load.mb_s), 0),
+	SD_BUS_PROPERTY("Demand", "d", NULL, STATE(load.demand_mb_s), 0),
+	SD_BUS_PROPERTY("ExpectedThroughput", "d", NULL, STATE(load.expected_mb_s), 0),
 	SD_BUS_PROPERTY("Enforcing", "b", bus_get_bool, STATE(enforcing), CHANGES),
 	SD_BUS_PROPERTY("Degraded", "b", bus_get_bool, STATE(degraded), CHANGES),
 	SD_BUS_PROPERTY("Shortfall", "d", NULL, STATE(shortfall_w), CHANGES),

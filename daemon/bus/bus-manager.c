@@ -18,10 +18,26 @@ static char *default_source(sd_bus_message *m)
 	return strdup(comm);
 }
 
-static int add_claim(Bus *b, sd_bus_message *m, Claim *claim, bool standing, uint64_t *ret_cookie,
-		     sd_bus_error *error)
+/* The cookie is what the caller waits for; it is given when the limit is enforced. */
+static void on_enforced(void *userdata)
+{
+	_cleanup_(bus_call_freep) Call *c = userdata;
+
+	if (c->bus)
+		bus_call_note_sent(sd_bus_reply_method_return(c->message, "t", c->cookie),
+				   "a claim's cookie");
+}
+
+static int own_claim(Bus *b, sd_bus_message *m, Claim *claim)
+{
+	claim->owner = (char *)sd_bus_message_get_sender(m);
+	return bus_owner_watch(b, claim->owner);
+}
+
+static int add_claim(Bus *b, sd_bus_message *m, Claim *claim, bool standing, sd_bus_error *error)
 {
 	_cleanup_free_ char *text = NULL, *source = NULL;
+	_cleanup_(bus_call_freep) Call *call = NULL;
 	int r;
 
 	if (!claim->source) {
@@ -30,15 +46,17 @@ static int add_claim(Bus *b, sd_bus_message *m, Claim *claim, bool standing, uin
 			return -ENOMEM;
 		claim->source = source;
 	}
-	if (!standing) {
-		claim->owner = (char *)sd_bus_message_get_sender(m);
-		r = bus_owner_watch(b, claim->owner);
-		if (r < 0)
-			return r;
+	r = standing ? 0 : own_claim(b, m, claim);
+	if (r < 0)
+		return r;
+	call = bus_call_new(b, m);
+	if (!call)
+		return -ENOMEM;
+	r = control_add_claim(b->control, claim, on_enforced, call, &call->cookie, &text);
+	if (r >= 0) {
+		TAKE_PTR(call);
+		return 1;
 	}
-	r = manager_add_claim(b->manager, claim, ret_cookie, &text);
-	if (r >= 0)
-		return 0;
 	bus_owners_prune(b);
 	return bus_manager_error(error, r, text, BUS_ERROR_INVALID_LIMIT, BUS_ERROR_UNKNOWN_DEVICE);
 }
@@ -48,7 +66,6 @@ static int method_set_budget(sd_bus_message *m, void *userdata, sd_bus_error *er
 	Bus *b = userdata;
 	BusOptions options = {};
 	Claim claim = {};
-	uint64_t cookie;
 	int r = bus_check_sender(m, error);
 
 	if (r >= 0)
@@ -58,10 +75,8 @@ static int method_set_budget(sd_bus_message *m, void *userdata, sd_bus_error *er
 	if (r >= 0)
 		r = bus_claim_from_options(b, &options, &claim, error);
 	if (r >= 0)
-		r = add_claim(b, m, &claim, options.standing, &cookie, error);
-	if (r < 0)
-		return r;
-	return sd_bus_reply_method_return(m, "t", cookie);
+		r = add_claim(b, m, &claim, options.standing, error);
+	return r; /* answered when it is enforced */
 }
 
 static int method_release(sd_bus_message *m, void *userdata, sd_bus_error *error)
@@ -75,7 +90,7 @@ static int method_release(sd_bus_message *m, void *userdata, sd_bus_error *error
 		r = sd_bus_message_read(m, "t", &cookie);
 	if (r < 0)
 		return r;
-	r = manager_release(b->manager, cookie, &text);
+	r = control_release(b->control, cookie, &text);
 	if (r < 0)
 		return bus_manager_error(error, r, text, BUS_ERROR_UNKNOWN_CLAIM,
 					 BUS_ERROR_UNKNOWN_CLAIM);
@@ -85,26 +100,22 @@ static int method_release(sd_bus_message *m, void *userdata, sd_bus_error *error
 static int reply_plan(Bus *b, sd_bus_message *call, const Plan *p)
 {
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
-	DeviceState d;
 	int r = sd_bus_message_new_method_return(call, &m);
 
 	if (r >= 0)
 		r = bus_append_plan(m, p);
 	if (r >= 0)
 		r = sd_bus_message_open_container(m, 'a', "a{sv}");
-	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
-		r = manager_device(b->manager, i, &d);
-		if (r >= 0)
-			r = bus_append_planned_device(m, d.device->name, &p->devices[i]);
-	}
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
+		r = bus_append_planned_device(m, control_device_at(b->control, i)->name,
+					      &p->devices[i]);
 	if (r >= 0)
 		r = sd_bus_message_close_container(m);
 	return r < 0 ? r : sd_bus_send(NULL, m, NULL);
 }
 
-static int method_plan(sd_bus_message *m, void *userdata, sd_bus_error *error)
+static int plan_for(Bus *b, sd_bus_message *m, sd_bus_error *error)
 {
-	Bus *b = userdata;
 	BusOptions options = { .only = MECHANISM_ALL };
 	_cleanup_(plan_freep) Plan *plan = NULL;
 	_cleanup_free_ char *text = NULL;
@@ -119,8 +130,8 @@ static int method_plan(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	if (r < 0)
 		return r;
 	if (unit == LIMIT_PERCENT)
-		value *= manager_rated_w(b->manager) / 100;
-	r = manager_plan(b->manager, value, options.forbid | (MECHANISM_ALL & ~options.only),
+		value *= control_rated_w(b->control) / 100;
+	r = control_plan(b->control, value, options.forbid | (MECHANISM_ALL & ~options.only),
 			 options.policy, &plan, &text);
 	if (r < 0)
 		return bus_manager_error(error, r, text, BUS_ERROR_INVALID_LIMIT,
@@ -128,63 +139,52 @@ static int method_plan(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	return reply_plan(b, m, plan);
 }
 
-static int append_differences(Bus *b, sd_bus_message *m, size_t index, uint32_t *checked)
+static void on_fresh_for_plan(void *userdata)
 {
-	_cleanup_free_ KnobState *knobs = NULL;
-	DeviceState d;
-	size_t n;
-	int r = manager_device(b->manager, index, &d);
+	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+	_cleanup_(bus_call_freep) Call *c = userdata;
+	int r;
 
-	if (r >= 0)
-		r = manager_verify_device(b->manager, index, &knobs, &n);
-	for (size_t i = 0; r >= 0 && i < n; i++) {
-		*checked += *knobs[i].wanted != '\0';
-		if (knobs[i].differs)
-			r = sd_bus_message_append(m, "(ssss)", d.device->name, knobs[i].name,
-						  knobs[i].wanted, knobs[i].found ?: "");
-	}
-	return r;
+	if (!c->bus)
+		return;
+	r = plan_for(c->bus, c->message, &error);
+	if (r < 0)
+		r = sd_bus_reply_method_errno(c->message, r, &error);
+	bus_call_note_sent(r, "a plan");
 }
 
-/* Root alone: it reads from every touched device, and the daemon waits for them. */
-static int method_verify(sd_bus_message *call, void *userdata, sd_bus_error *error)
+/* What it says hangs on what the devices do now. */
+static int method_plan(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
+	_cleanup_(bus_call_freep) Call *call = NULL;
 	Bus *b = userdata;
-	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
-	uint32_t checked = 0;
-	int r = bus_check_sender(call, error);
+	int r;
 
-	if (r >= 0)
-		r = sd_bus_message_new_method_return(call, &m);
-	if (r >= 0)
-		r = sd_bus_message_open_container(m, 'a', "(ssss)");
-	for (size_t i = 0; i < manager_device_count(b->manager) && r >= 0; i++)
-		r = append_differences(b, m, i, &checked);
-	if (r >= 0)
-		r = sd_bus_message_close_container(m);
-	if (r >= 0)
-		r = sd_bus_message_append(m, "u", checked);
-	return r < 0 ? r : sd_bus_send(NULL, m, NULL);
+	(void)error;
+	call = bus_call_new(b, m);
+	r = call ? control_refresh(b->control, on_fresh_for_plan, call) : -ENOMEM;
+	if (r < 0)
+		return r;
+	TAKE_PTR(call);
+	return 1;
 }
 
 static int method_list_devices(sd_bus_message *call, void *userdata, sd_bus_error *error)
 {
 	Bus *b = userdata;
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
-	DeviceState d;
+	const Device *d;
 	int r = sd_bus_message_new_method_return(call, &m);
 
 	(void)error;
 	if (r >= 0)
 		r = sd_bus_message_open_container(m, 'a', "(so)");
-	for (size_t i = 0; i < manager_device_count(b->manager) && r >= 0; i++) {
+	for (size_t i = 0; r >= 0 && (d = control_device_at(b->control, i)); i++) {
 		_cleanup_free_ char *path = NULL;
 
-		r = manager_device(b->manager, i, &d);
+		r = bus_device_path(d->name, &path);
 		if (r >= 0)
-			r = bus_device_path(d.device->name, &path);
-		if (r >= 0)
-			r = sd_bus_message_append(m, "(so)", d.device->name, path);
+			r = sd_bus_message_append(m, "(so)", d->name, path);
 	}
 	if (r >= 0)
 		r = sd_bus_message_close_container(m);
@@ -197,8 +197,8 @@ static int append_reasons(Bus *b, sd_bus_message *m, const char *device)
 	DeviceState d;
 	int r = sd_bus_message_open_container(m, 'a', "(sss)");
 
-	for (size_t i = 0; i < manager_device_count(b->manager) && r >= 0; i++) {
-		r = manager_device(b->manager, i, &d);
+	for (size_t i = 0; i < control_device_count(b->control) && r >= 0; i++) {
+		r = control_device(b->control, i, &d);
 		if (r >= 0 && (!*device || streq(device, d.device->name)))
 			r = sd_bus_message_append(m, "(sss)", d.device->name,
 						  setting_text(text, sizeof(text), &d.setting),
@@ -221,8 +221,8 @@ static int append_decisions(Bus *b, sd_bus_message *m, const char *device)
 {
 	int r = sd_bus_message_open_container(m, 'a', "(tsss)");
 
-	for (size_t i = 0; i < manager_decision_count(b->manager) && r >= 0; i++) {
-		const Decision *d = manager_decision(b->manager, i);
+	for (size_t i = 0; i < control_decision_count(b->control) && r >= 0; i++) {
+		const Decision *d = control_decision(b->control, i);
 
 		if (!*device || streq(device, d->device))
 			r = append_decision(m, d);
@@ -262,7 +262,7 @@ static int method_set_policy(sd_bus_message *m, void *userdata, sd_bus_error *er
 		r = bus_check_policy_name(name, error);
 	if (r < 0)
 		return r;
-	r = manager_set_policy(b->manager, name, &text);
+	r = control_set_policy(b->control, name, &text);
 	if (r < 0)
 		return bus_manager_error(error, r, text, BUS_ERROR_FAILED,
 					 BUS_ERROR_UNKNOWN_POLICY);
@@ -277,7 +277,7 @@ static int method_reload(sd_bus_message *m, void *userdata, sd_bus_error *error)
 
 	if (r < 0)
 		return r;
-	r = manager_reload(b->manager, &text);
+	r = control_reload(b->control, &text);
 	if (r < 0)
 		return bus_manager_error(error, r, text, BUS_ERROR_FAILED,
 					 BUS_ERROR_UNKNOWN_POLICY);
@@ -296,8 +296,9 @@ static const sd_bus_vtable manager_methods[] = {
 	SD_BUS_METHOD_WITH_ARGS("Plan", SD_BUS_ARGS("d", value, "s", unit, "a{sv}", options),
 				SD_BUS_RESULT("a{sv}", plan, "aa{sv}", devices), method_plan, OPEN),
 	SD_BUS_METHOD_WITH_ARGS("Verify", SD_BUS_NO_ARGS,
-				SD_BUS_RESULT("a(ssss)", differences, "u", checked), method_verify,
+				SD_BUS_RESULT("a(ssss)", differences, "u", checked), bus_verify,
 				OPEN),
+	SD_BUS_METHOD_WITH_ARGS("Refresh", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, bus_refresh, OPEN),
 	SD_BUS_METHOD_WITH_ARGS("ListDevices", SD_BUS_NO_ARGS, SD_BUS_RESULT("a(so)", devices),
 				method_list_devices, OPEN),
 	SD_BUS_METHOD_WITH_ARGS("ListConsumers", SD_BUS_NO_ARGS, SD_BUS_RESULT("aa{sv}", consumers),

@@ -38,7 +38,7 @@ static int on_owner_gone(sd_bus_track *track, void *userdata)
 	size_t n;
 
 	(void)track;
-	n = manager_drop_owner(o->bus->manager, o->name);
+	n = control_drop_owner(o->bus->control, o->name);
 	if (n > 0)
 		log_info("%s has left the bus: %zu claim%s ended", o->name, n, n > 1 ? "s" : "");
 	return 1; /* 0 would mean: call again at once, for ever */
@@ -73,7 +73,7 @@ static bool owns_claims(const Bus *b, const char *name)
 {
 	const Claim *c;
 
-	for (size_t i = 0; (c = claims_get(manager_claims(b->manager), i)); i++)
+	for (size_t i = 0; (c = claims_get(control_claims(b->control), i)); i++)
 		if (c->owner && streq(c->owner, name))
 			return true;
 	return false;

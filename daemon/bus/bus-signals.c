@@ -103,18 +103,18 @@ static bool same(double a, double b)
 }
 
 /* The manager's properties that differ from what was told; at most one name each. */
-static size_t changed_state(Bus *b, const ManagerState *now, const char **names)
+static size_t changed_state(Bus *b, const ControlState *now, const char **names)
 {
-	const ManagerState *told = &b->told;
-	const char *policy = manager_policy(b->manager);
+	const ControlState *told = &b->told;
+	const char *policy = control_policy(b->control);
 	const struct {
 		const char *name;
 		bool changed;
 	} checks[] = {
 		{ "EffectiveLimit", !same(now->budget_w, told->budget_w) },
-		{ "RatedPower", !same(now->rated_w, told->rated_w) },
-		{ "FloorPower", !same(now->floor_w, told->floor_w) },
-		{ "CapPower", !same(now->cap_w, told->cap_w) },
+		{ "RatedPower", !same(now->watts.rated_w, told->watts.rated_w) },
+		{ "FloorPower", !same(now->watts.floor_w, told->watts.floor_w) },
+		{ "CapPower", !same(now->watts.cap_w, told->watts.cap_w) },
 		{ "Shortfall", !same(now->shortfall_w, told->shortfall_w) },
 		{ "Enforcing", now->enforcing != told->enforcing },
 		{ "Degraded", now->degraded != told->degraded },
@@ -142,9 +142,9 @@ static char *device_digest(const DeviceState *d)
 	char setting[256];
 
 	return text_printf("%s\n%s\n%.3f\n%d\n%s\n%s\n%d%d%d%d", d->device->name,
-			   setting_text(setting, sizeof(setting), &d->setting), d->cap_w,
-			   (int)d->exactness, d->reason ?: "", d->problem ?: "", d->asleep,
-			   d->changing, d->device->wake_untested, (int)d->redirect);
+			   setting_text(setting, sizeof(setting), &d->setting), d->watts.cap_w,
+			   (int)d->exactness, d->reason ?: "", d->problem, d->sleep.asleep,
+			   d->changing, d->device->wake_untested, (int)d->cache.redirect);
 }
 
 static int tell_device(Bus *b, const char *name)
@@ -171,7 +171,7 @@ static void forget_devices(Bus *b)
 
 static int tell_devices(Bus *b)
 {
-	size_t n = manager_device_count(b->manager);
+	size_t n = control_device_count(b->control);
 	DeviceState d;
 	int r = 0;
 
@@ -185,7 +185,7 @@ static int tell_devices(Bus *b)
 	for (size_t i = 0; i < n && r >= 0; i++) {
 		_cleanup_free_ char *digest = NULL;
 
-		r = manager_device(b->manager, i, &d);
+		r = control_device(b->control, i, &d);
 		if (r < 0 || !(digest = device_digest(&d)))
 			return r < 0 ? r : -ENOMEM;
 		if (b->told_devices[i] && streq(b->told_devices[i], digest))
@@ -201,12 +201,12 @@ static int on_emit(sd_event_source *s, void *userdata)
 {
 	Bus *b = userdata;
 	const char *names[32];
-	ManagerState now;
+	ControlState now;
 	size_t n;
 
 	(void)s;
 	bus_owners_prune(b);
-	manager_state(b->manager, &now);
+	control_state(b->control, &now);
 	n = changed_state(b, &now, names);
 	names[n] = NULL;
 	if (n > 0)
@@ -227,7 +227,7 @@ int bus_signals_register(Bus *b)
 		r = sd_event_source_set_priority(b->emit, SD_EVENT_PRIORITY_IDLE);
 	if (r < 0)
 		return r;
-	b->events = (ManagerEvents){
+	b->events = (ControlEvents){
 		.claim_added = on_claim_added,
 		.claim_ended = on_claim_ended,
 		.plan_applied = on_plan_applied,
@@ -236,15 +236,15 @@ int bus_signals_register(Bus *b)
 		.changed = on_changed,
 		.userdata = b,
 	};
-	manager_set_events(b->manager, &b->events);
+	control_set_events(b->control, &b->events);
 	return 0;
 }
 
 void bus_signals_free(Bus *b)
 {
-	static const ManagerEvents none = {};
+	static const ControlEvents none = {};
 
-	manager_set_events(b->manager, &none);
+	control_set_events(b->control, &none);
 	sd_event_source_disable_unref(b->emit);
 	forget_devices(b);
 	free(b->told_policy);

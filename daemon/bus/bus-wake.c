@@ -6,13 +6,6 @@
 #include "base/utf8.h"
 #include "bus/bus-internal.h"
 
-/* A wake test that somebody waits for. The manager holds on to it until it has called back, which
- * may be after the bus was closed: `bus` is NULL then, and there is nobody left to answer. */
-struct WakeCall {
-	Bus *bus;
-	sd_bus_message *call;
-};
-
 static int wake_error(sd_bus_error *error, int r, const char *text)
 {
 	if (r == -EPERM || r == -EBUSY || r == -EOPNOTSUPP)
@@ -34,7 +27,7 @@ int bus_wake(sd_bus_message *m, void *userdata, sd_bus_error *error)
 		r = bus_check_device(b, device, &d, error);
 	if (r < 0)
 		return r;
-	r = manager_wake_device(b->manager, device, &text);
+	r = control_wake_device(b->control, device, &text);
 	return r < 0 ? wake_error(error, r, text) : sd_bus_reply_method_return(m, NULL);
 }
 
@@ -52,48 +45,30 @@ static int answer(sd_bus_message *call, int result, double seconds, const char *
  * is on record all the same. */
 static void on_wake_tested(int result, double seconds, const char *text, void *userdata)
 {
-	WakeCall *w = userdata;
-	int r;
+	_cleanup_(bus_call_freep) Call *c = userdata;
 
-	if (w->bus) {
-		r = answer(w->call, result, seconds, text);
-		if (r < 0)
-			log_warning_errno(r, "Cannot send the outcome of a wake test on the bus");
-		w->bus->wake_call = NULL;
-		w->bus->events.changed(w->bus);
-		sd_bus_message_unref(w->call);
-	}
-	free(w);
-}
-
-void bus_wake_abandon(Bus *b)
-{
-	WakeCall *w = b->wake_call;
-
-	if (!w)
+	if (!c->bus)
 		return;
-	sd_bus_message_unref(w->call);
-	w->bus = NULL;
-	b->wake_call = NULL;
+	bus_call_note_sent(answer(c->message, result, seconds, text), "the outcome of a wake test");
+	c->bus->testing = false;
+	c->bus->events.changed(c->bus);
 }
 
 static int start_test(Bus *b, sd_bus_message *m, const char *device, sd_bus_error *error)
 {
 	_cleanup_free_ char *text = NULL;
-	WakeCall *w = malloc(sizeof(*w));
+	Call *c = bus_call_new(b, m);
 	int r;
 
-	if (!w)
+	if (!c)
 		return -ENOMEM;
-	*w = (WakeCall){ .bus = b, .call = sd_bus_message_ref(m) };
-	b->wake_call = w;
-	r = manager_wake_test(b->manager, device, on_wake_tested, w, &text);
-	if (r >= 0)
-		return 1; /* answered when it is done */
-	b->wake_call = NULL;
-	sd_bus_message_unref(w->call);
-	free(w);
-	return wake_error(error, r, text);
+	r = control_wake_test(b->control, device, on_wake_tested, c, &text);
+	if (r < 0) {
+		bus_call_free(c);
+		return wake_error(error, r, text);
+	}
+	b->testing = true;
+	return 1; /* answered when it is done */
 }
 
 int bus_wake_test(sd_bus_message *m, void *userdata, sd_bus_error *error)
@@ -109,7 +84,7 @@ int bus_wake_test(sd_bus_message *m, void *userdata, sd_bus_error *error)
 		r = bus_check_device(b, device, &d, error);
 	if (r < 0)
 		return r;
-	if (b->wake_call)
+	if (b->testing)
 		return sd_bus_error_setf(error, BUS_ERROR_REFUSED,
 					 "Another wake test is under way, for two minutes at most: "
 					 "try again when it has ended");
@@ -147,7 +122,7 @@ int bus_list_wakeups(sd_bus_message *call, void *userdata, sd_bus_error *error)
 	(void)error;
 	if (r >= 0)
 		r = sd_bus_message_open_container(m, 'a', "a{sv}");
-	for (size_t i = 0; r >= 0 && (w = manager_wakeup(b->manager, i)); i++)
+	for (size_t i = 0; r >= 0 && (w = control_wakeup(b->control, i)); i++)
 		r = append_wakeup(m, w);
 	if (r >= 0)
 		r = sd_bus_message_close_container(m);

@@ -97,14 +97,14 @@ static int register_all(Bus *b)
 	return 0;
 }
 
-int bus_open(const char *address, sd_event *event, Manager *m, const BusConfig *config, Bus **ret)
+int bus_open(const char *address, sd_event *event, Control *c, const BusConfig *config, Bus **ret)
 {
 	_cleanup_(bus_closep) Bus *b = calloc(1, sizeof(*b));
 	int r;
 
 	if (!b)
 		return log_oom();
-	b->manager = m;
+	b->control = c;
 	b->event = sd_event_ref(event);
 	b->clock = config->clock;
 	r = connect_bus(address, &b->bus);
@@ -122,7 +122,7 @@ Bus *bus_close(Bus *b)
 {
 	if (!b)
 		return NULL;
-	bus_wake_abandon(b);
+	bus_calls_abandon(b);
 	bus_signals_free(b);
 	bus_owners_free(b->owners);
 	sd_bus_flush_close_unref(b->bus);

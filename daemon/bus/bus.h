@@ -5,7 +5,7 @@
 
 #include <systemd/sd-event.h>
 
-#include "control/manager.h"
+#include "control/control.h"
 
 typedef struct Bus Bus;
 
@@ -14,10 +14,10 @@ typedef struct BusConfig {
 } BusConfig;
 
 /* Connects to "system", "session" or an address ("unix:path=..."), offers the manager there, takes
- * the name org.storpower1 and becomes the manager's ManagerEvents. Open before manager_start(): the
+ * the name org.storpower1 and becomes the manager's ControlEvents. Open before control_start(): the
  * name is what keeps two daemons off the same devices. Failures are logged with the next step. When
  * the connection is lost later the event loop is left with EXIT_FAILURE. */
-int bus_open(const char *address, sd_event *event, Manager *m, const BusConfig *config, Bus **ret);
-/* Sends what is queued, takes the manager's events back. Before manager_free(). Returns NULL. */
+int bus_open(const char *address, sd_event *event, Control *c, const BusConfig *config, Bus **ret);
+/* Sends what is queued, takes the manager's events back. Before control_free(). Returns NULL. */
 Bus *bus_close(Bus *b);
 DEFINE_CLEANUP(Bus *, bus_close);

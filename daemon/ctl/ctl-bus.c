@@ -138,10 +138,25 @@ int ctl_simple_call(Ctl *c, sd_bus_message **ret_reply, const char *member, cons
 	return ctl_call(c, call, ret_reply);
 }
 
+/* Properties are answered from what was seen last: without a budget that may be a while ago. A
+ * daemon that does not answer this is asked for its properties all the same. */
+static int refresh(Ctl *c)
+{
+	_cleanup_message_ sd_bus_message *call = NULL;
+	int status = new_call(c, BUS_MANAGER, "Refresh", &call);
+
+	if (!status)
+		(void)sd_bus_call(c->bus, call, c->patience_us, NULL, NULL);
+	return status;
+}
+
 int ctl_get_state(Ctl *c, json_object **ret)
 {
 	_cleanup_message_ sd_bus_message *call = NULL, *reply = NULL;
-	int status = new_call(c, "org.freedesktop.DBus.Properties", "GetAll", &call);
+	int status = refresh(c);
+
+	if (!status)
+		status = new_call(c, "org.freedesktop.DBus.Properties", "GetAll", &call);
 
 	if (!status && sd_bus_message_append(call, "s", BUS_MANAGER) < 0)
 		status = complain(STATUS_FAILURE, "Out of memory");
@@ -156,8 +171,11 @@ int ctl_get_devices(Ctl *c, json_object **ret)
 {
 	_cleanup_message_ sd_bus_message *call = NULL, *reply = NULL;
 	_cleanup_json_ json_object *objects = NULL;
-	int status = new_call(c, "org.freedesktop.DBus.ObjectManager", "GetManagedObjects", &call);
+	int status = refresh(c);
 
+	if (!status)
+		status = new_call(c, "org.freedesktop.DBus.ObjectManager", "GetManagedObjects",
+				  &call);
 	if (!status)
 		status = ctl_call(c, call, &reply);
 	if (status)

@@ -39,6 +39,16 @@ static inline int inventory_start(Inventory *i, InventoryHandler handler, void *
 	return i->ops->start(i);
 }
 
+static inline int inventory_fd(Inventory *i)
+{
+	return i->ops->fd(i);
+}
+
+static inline int inventory_process(Inventory *i)
+{
+	return i->ops->process(i);
+}
+
 static inline Inventory *inventory_free(Inventory *i)
 {
 	if (i)

@@ -8,6 +8,13 @@
 #include "base/failpoint.h"
 #include "base/text.h"
 
+int knob_want(const Knob *k, const Device *d, const Setting *s, const Mix *mix,
+	      const KnobValue *original, KnobValue *ret)
+{
+	((Device *)d)->mix = *mix;
+	return k->want(d, s, original, ret);
+}
+
 bool knob_fulfils(const Knob *k, const Device *d, const KnobValue *wanted, const KnobValue *found)
 {
 	return k->fulfils ? k->fulfils(d, wanted, found) : streq(wanted->text, found->text);

@@ -42,5 +42,7 @@ typedef struct Knob {
 
 /* Writes, reads back and compares. -EREMOTEIO: the write "succeeded" but the value did not take
  * (*ret_found, when given, is what was read). Retries EAGAIN and EBUSY a few times. */
+int knob_want(const Knob *k, const Device *d, const Setting *s, const Mix *mix,
+	      const KnobValue *original, KnobValue *ret);
 int knob_apply(const Knob *k, Device *d, const KnobValue *value, KnobValue *ret_found);
 bool knob_fulfils(const Knob *k, const Device *d, const KnobValue *wanted, const KnobValue *found);

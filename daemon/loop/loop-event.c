@@ -19,7 +19,7 @@ typedef struct EventLoop EventLoop;
 
 typedef struct Lane {
 	EventLoop *loop;
-	Job *first, **last;
+	Work *first, **last;
 	pthread_cond_t work;
 	unsigned n_threads, n_idle, max_threads;
 	unsigned outstanding; /* submitted, done() not yet called; touched by the loop alone */
@@ -31,12 +31,12 @@ struct EventLoop {
 	pthread_mutex_t lock;
 	pthread_cond_t threads_gone;
 	Lane fast, slow;
-	Job *finished, **finished_last;
+	Work *finished, **finished_last;
 	int finished_fd;
 	bool closing;
 };
 
-static void push(Job *job, Job ***last)
+static void push(Work *job, Work ***last)
 {
 	job->next = NULL;
 	**last = job;
@@ -44,7 +44,7 @@ static void push(Job *job, Job ***last)
 }
 
 /* Called with the lock held; NULL when the thread should end. */
-static Job *next_job(Lane *lane)
+static Work *next_job(Lane *lane)
 {
 	EventLoop *l = lane->loop;
 	struct timespec until;
@@ -59,7 +59,7 @@ static Job *next_job(Lane *lane)
 	if (!lane->first)
 		return NULL;
 
-	Job *job = lane->first;
+	Work *job = lane->first;
 	lane->first = job->next;
 	if (!lane->first)
 		lane->last = &lane->first;
@@ -70,7 +70,7 @@ static void *work(void *userdata)
 {
 	Lane *lane = userdata;
 	EventLoop *l = lane->loop;
-	Job *job;
+	Work *job;
 
 	pthread_mutex_lock(&l->lock);
 	while ((job = next_job(lane))) {
@@ -113,12 +113,12 @@ static unsigned count_jobs(const Lane *lane)
 {
 	unsigned n = 0;
 
-	for (const Job *j = lane->first; j; j = j->next)
+	for (const Work *j = lane->first; j; j = j->next)
 		n++;
 	return n;
 }
 
-static int event_submit(Loop *loop, Job *job)
+static int event_submit(Loop *loop, Work *job)
 {
 	EventLoop *l = (EventLoop *)loop;
 	Lane *lane = job->slow ? &l->slow : &l->fast;
@@ -140,10 +140,16 @@ static int event_submit(Loop *loop, Job *job)
 	return 0;
 }
 
+static void wake(const EventLoop *l)
+{
+	if (l->loop.wake)
+		l->loop.wake(l->loop.userdata);
+}
+
 static void finish_jobs(EventLoop *l)
 {
 	eventfd_t ignored;
-	Job *job, *next;
+	Work *job, *next;
 
 	eventfd_read(l->finished_fd, &ignored);
 	pthread_mutex_lock(&l->lock);
@@ -156,6 +162,7 @@ static void finish_jobs(EventLoop *l)
 		(job->slow ? &l->slow : &l->fast)->outstanding--;
 		job->done(job);
 	}
+	wake(l);
 }
 
 static int on_finished(sd_event_source *s, int fd, uint32_t revents, void *userdata)
@@ -184,11 +191,8 @@ static int event_drain(Loop *loop, uint64_t timeout_us, bool slow_too)
 
 static int on_timer(sd_event_source *s, uint64_t usec, void *userdata)
 {
-	EventLoop *l = userdata;
-
 	(void)s, (void)usec;
-	if (l->loop.wake)
-		l->loop.wake(l->loop.userdata);
+	wake(userdata);
 	return 0;
 }
 

@@ -71,7 +71,7 @@ static void ask_plan(Fixture *f, double budget_w, double *ret_gap, double *ret_s
 	_cleanup_free_ char *why = NULL;
 
 	*ret_gap = *ret_shortfall_w = NAN;
-	if (manager_plan(f->manager, budget_w, 0, NULL, &plan, &why) < 0)
+	if (control_plan(f->control, budget_w, 0, NULL, &plan, &why) < 0)
 		return;
 	*ret_gap = plan->value > 0 ? plan->bound_value / plan->value - 1 : 0;
 	*ret_shortfall_w = plan->shortfall_w;
@@ -100,7 +100,7 @@ static Outcome run_alike(const char *node, const Limit *l)
 	Fixture f;
 
 	begin(&f, node);
-	for (size_t i = 0; manager_device(f.manager, i, &d) >= 0; i++)
+	for (size_t i = 0; control_device(f.control, i, &d) >= 0; i++)
 		fixture_claim(&f, &(Claim){ .class = CLASS_OPERATOR,
 					    .scope = SCOPE_DEVICE,
 					    .target = d.device->name,

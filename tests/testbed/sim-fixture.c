@@ -64,7 +64,7 @@ void fixture_open_text(Fixture *f, const char *node)
 
 void fixture_start(Fixture *f)
 {
-	ManagerConfig config = {
+	ControlConfig config = {
 		.profiles = f->profiles,
 		.policy_directories = policy_directories,
 		.policy = sim_node_policy(f->node) ?: "balanced",
@@ -78,13 +78,13 @@ void fixture_start(Fixture *f)
 		SLEEP_DEFAULTS,
 	};
 
-	must(manager_new(&config, f->loop, f->node, &f->manager), "manager");
-	must(manager_start(f->manager), "start");
+	must(control_new(&config, f->loop, f->node, &f->control), "manager");
+	must(control_start(f->control), "start");
 }
 
 void fixture_stop(Fixture *f)
 {
-	f->manager = manager_free(f->manager);
+	f->control = control_free(f->control);
 }
 
 static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
@@ -115,13 +115,21 @@ void fixture_run(Fixture *f, double seconds)
 			       clock_now_us(&f->loop->clock) + (uint64_t)(seconds * USEC_PER_SEC));
 }
 
+static void note_done(void *userdata)
+{
+	*(bool *)userdata = true;
+}
+
 uint64_t fixture_claim(Fixture *f, const Claim *c)
 {
 	_cleanup_free_ char *why = NULL;
 	uint64_t cookie = 0;
+	bool done = false;
 
-	if (manager_add_claim(f->manager, c, &cookie, &why) < 0)
+	if (control_add_claim(f->control, c, f->real_time ? NULL : note_done, &done, &cookie, &why) < 0)
 		error(1, 0, "claim refused: %s", why);
+	while (!f->real_time && !done && virtual_loop_step(f->loop))
+		;
 	return cookie;
 }
 
@@ -139,16 +147,16 @@ void fixture_release(Fixture *f, uint64_t cookie)
 {
 	_cleanup_free_ char *why = NULL;
 
-	if (manager_release(f->manager, cookie, &why) < 0)
+	if (control_release(f->control, cookie, &why) < 0)
 		error(1, 0, "release refused: %s", why);
 }
 
 double fixture_rated_w(Fixture *f)
 {
-	ManagerState s;
+	ControlState s;
 
-	manager_state(f->manager, &s);
-	return s.rated_w;
+	control_state(f->control, &s);
+	return s.watts.rated_w;
 }
 
 char *fixture_dump(Fixture *f)

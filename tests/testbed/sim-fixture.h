@@ -5,13 +5,13 @@
 
 #include <math.h>
 
-#include "control/manager.h"
+#include "control/control.h"
 #include "sim/simulated.h"
 #include "virtual-loop.h"
 
-/* What ManagerConfig must say of sleep, as the daemon's configuration has it by default. */
+/* What ControlConfig must say of sleep, as the daemon's configuration has it by default. */
 #define SLEEP_DEFAULTS                                                                             \
-	.service_years = 5, .cycles_a_day = 10, .spinups_at_once = 2, .spinup_w = INFINITY
+	.sleep = { .service_years = 5, .cycles_a_day = 10, .spinups_at_once = 2, .spinup_w = INFINITY }
 
 typedef struct Fixture {
 	char dir[64];
@@ -20,8 +20,9 @@ typedef struct Fixture {
 	Loop *loop;
 	ProfileStore *profiles;
 	Inventory *node;
-	Manager *manager;
-	/* as ManagerConfig's; to be set before fixture_start() */
+	Control *control;
+	bool real_time; /* the loop is one of threads: claims are not waited for */
+	/* as ControlConfig's; to be set before fixture_start() */
 	const SensorConfig *sensors;
 	size_t n_sensors;
 	const char *sysfs_root;

@@ -7,7 +7,7 @@
 typedef struct Finished {
 	struct Finished *next;
 	uint64_t when_us;
-	Job *job;
+	Work *job;
 } Finished;
 
 typedef struct VirtualLoop {
@@ -37,7 +37,7 @@ static void virtual_sleep_us(void *userdata, uint64_t us)
 		l->now_us += us;
 }
 
-static int virtual_submit(Loop *loop, Job *job)
+static int virtual_submit(Loop *loop, Work *job)
 {
 	VirtualLoop *l = (VirtualLoop *)loop;
 	Finished **at = &l->finished, *f;
@@ -72,13 +72,15 @@ static int virtual_wake_at(Loop *loop, uint64_t when_us)
 static void finish_first(VirtualLoop *l)
 {
 	Finished *f = l->finished;
-	Job *job = f->job;
+	Work *job = f->job;
 
 	l->finished = f->next;
 	l->now_us = f->when_us > l->now_us ? f->when_us : l->now_us;
 	free(f);
 	*(job->slow ? &l->slow : &l->fast) -= 1;
 	job->done(job);
+	if (l->loop.wake)
+		l->loop.wake(l->loop.userdata);
 }
 
 static int virtual_drain(Loop *loop, uint64_t timeout_us, bool slow_too)
@@ -119,24 +121,36 @@ Loop *virtual_loop_free(Loop *loop)
 	return NULL;
 }
 
+static uint64_t next_us(const VirtualLoop *l)
+{
+	uint64_t done_us = l->finished ? l->finished->when_us : USEC_NEVER;
+
+	return done_us < l->wake_us ? done_us : l->wake_us;
+}
+
+bool virtual_loop_step(Loop *loop)
+{
+	VirtualLoop *l = (VirtualLoop *)loop;
+
+	if (next_us(l) == USEC_NEVER)
+		return false;
+	if (l->finished && l->finished->when_us <= l->wake_us) {
+		finish_first(l);
+		return true;
+	}
+	l->now_us = l->wake_us > l->now_us ? l->wake_us : l->now_us;
+	l->wake_us = USEC_NEVER;
+	l->loop.wake(l->loop.userdata);
+	return true;
+}
+
 void virtual_loop_run_until(Loop *loop, uint64_t when_us)
 {
 	VirtualLoop *l = (VirtualLoop *)loop;
 
-	for (;;) {
-		uint64_t done_us = l->finished ? l->finished->when_us : USEC_NEVER;
-
-		if (done_us <= l->wake_us && done_us <= when_us) {
-			finish_first(l);
-		} else if (l->wake_us <= when_us) {
-			l->now_us = l->wake_us > l->now_us ? l->wake_us : l->now_us;
-			l->wake_us = USEC_NEVER;
-			l->loop.wake(l->loop.userdata);
-		} else {
-			l->now_us = when_us > l->now_us ? when_us : l->now_us;
-			return;
-		}
-	}
+	while (next_us(l) <= when_us && virtual_loop_step(loop))
+		;
+	l->now_us = when_us > l->now_us ? when_us : l->now_us;
 }
 
 void virtual_loop_refuse(Loop *loop, unsigned n)

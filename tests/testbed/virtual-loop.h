@@ -12,4 +12,6 @@ Loop *virtual_loop_free(Loop *l);
 /* Lets events happen until that time. */
 void virtual_loop_run_until(Loop *l, uint64_t when_us);
 /* The next n submits fail with -EAGAIN, as where no thread can be started. */
+/* Whatever is next: work that comes back, or the time of wake_at(). False: nothing is. */
+bool virtual_loop_step(Loop *loop);
 void virtual_loop_refuse(Loop *l, unsigned n);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What a device can draw at most, in what is in force. */
+
+#include "control/tools.h"
+
+/* In that setting, W. Until a device has been probed: its rated watts. */
+double caps_of(const Managed *md, const Setting *s, uint64_t now_us);
+/* Brings cap_w up to date: the setting in force, or the spin-up that is under way. */
+void caps_update(Managed *md, uint64_t now_us);
+double caps_sum_w(const Fleet *f);

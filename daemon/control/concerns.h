@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The concerns of which a Managed is made. */
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "budget/wear.h"
+#include "device/device.h"
+#include "journal/wear-file.h"
+#include "meter/meter.h"
+#include "plan/plan.h"
+#include "redirect/knob-registry.h"
+#include "sensor/sensor.h"
+
+#define LOOK_US     USEC_PER_SEC       /* how often the node is looked at */
+#define OVERDUE_US  USEC_PER_SEC       /* a job out for longer: the others make room */
+#define AVERAGED_US (2 * USEC_PER_SEC) /* a sensor tells a second's mean, and of a look ago */
+
+/* One knob of one device. */
+typedef struct HeldKnob {
+	const Knob *knob;
+	bool offered;
+	char *why_not;
+	bool touched;   /* to be written in this run, not yet given back */
+	bool recorded;  /* `original` is in the journal, and that is on disk */
+	bool pending;   /* `wanted` differs from `current` */
+	bool fulfilled; /* touched, and it does not */
+	KnobValue original, current, wanted;
+	unsigned failures;    /* in a row */
+	uint64_t retry_at_us; /* after a failure; 0: none */
+} HeldKnob;
+
+typedef struct KnobSet {
+	HeldKnob *knobs; /* in registry order */
+	Offer offer;
+	bool probed;    /* what it offers is known; until then it counts at its rated watts */
+	bool leftover;  /* what was set is being put back, and nothing else is done */
+	Setting target; /* what it ought to be */
+	Setting actual; /* what it has been verified to be, or is being raised to */
+	char *problem;  /* NULL, or which knob failed and how */
+	uint64_t tightened_us; /* last lowering, for dwell */
+	uint64_t froze_us;     /* its queue was stopped by a knob, last */
+} KnobSet;
+
+typedef struct Workload {
+	DeviceCounters counters;
+	bool has_counters;
+	MeterRates rates;
+	Mix mix;
+	bool has_mix;         /* seen, not assumed */
+	double offered_depth; /* most outstanding IO seen lately */
+	double demand_mb_s;   /* INFINITY: saturated */
+	double waiting;       /* IOs in the device when it was last looked at */
+	uint64_t waiting_us;  /* when that was */
+	uint64_t last_io_us, last_read_us, last_write_us;
+	uint64_t own_io_until_us; /* until then a knob of ours writes to the disk itself */
+} Workload;
+
+typedef struct Trust {
+	double bias; /* measured over modelled watts; 1 at least */
+	double measured_w, estimated_w;
+	uint64_t uncontrolled_until_us; /* until then pacing does not hold it */
+	double watched_pace_w;          /* what eBPF was told; 0: nothing yet */
+	SensorHealth health;            /* of the drive's own reading */
+	bool measures_not;              /* it has no reading of its own */
+} Trust;
+
+/* What a disk may be put to now; see PlanDevice. */
+typedef struct SleepLimits {
+	Condition deepest, needed, rest;
+} SleepLimits;
+
+typedef struct Rest {
+	SleepLimits limits;
+	char awake_why[160]; /* why it may not be stopped now; "" when it may */
+	char *refused_why;   /* those it serves needed it awake, when it was last to be stopped */
+	uint64_t refused_until_us;
+	bool awaits; /* what comes before it may sleep takes a while: it draws until then */
+} Rest;
+
+typedef enum WakeReason {
+	WAKE_UNSAID,
+	WAKE_BY_IO,
+	WAKE_WITH_POOL,
+	WAKE_TO_DRAIN,
+	WAKE_TO_GIVE_BACK,
+	WAKE_WAS_DEEPER,
+	WAKE_ONCE_MORE,
+	WAKE_ASKED,
+	WAKE_NO_LONGER_KEPT,
+	_WAKE_REASON_MAX,
+} WakeReason;
+
+typedef enum WakingState {
+	WAKING_SETTLED,     /* awake or asleep, as its condition says */
+	WAKING_WANTED,      /* asleep, and to be woken as soon as it may spin up */
+	WAKING_SPINNING_UP, /* for as long as its profile says: until deadline_us */
+	WAKING_UNCONFIRMED, /* for longer than that, without having shown that it is awake */
+} WakingState;
+
+typedef struct Waking {
+	WakingState state;
+	WakeReason reason;
+	WakeReason next; /* it is to be woken once it has got to where it is on its way to */
+	uint64_t deadline_us;
+	double watts; /* drawn meanwhile */
+	uint64_t woke_us;
+	bool answered; /* spinning up, and it has shown that it serves */
+	bool by_io;    /* it is waking by IO that has not been served yet */
+	bool stuck;    /* it did not wake; that is believed until a command or a test woke it */
+	bool watched;  /* by eBPF, for who wakes it */
+	bool has_waker;
+	MeterWake waker; /* as eBPF saw it */
+} Waking;
+
+typedef struct CacheWatch {
+	bool known; /* something above holds writes back, and its state has been read */
+	CacheState state;
+	uint64_t read_us, held_us; /* since when it holds writes back; 0: it does not */
+	bool draining;
+	double fill_bytes_s; /* of late */
+} CacheWatch;
+
+typedef struct Wear {
+	WearAccount *account; /* the book's; NULL: nothing of it wears */
+	bool charged;         /* for the cycle that it is in */
+} Wear;
+
+/* As of the plan in force: what it gives, and what it was made from. */
+typedef struct Planned {
+	PlannedDevice device;
+	double group_limit_w; /* INFINITY: none */
+	double demand_mb_s, bias;
+	Mix mix;
+	SleepLimits limits;
+} Planned;
+
+/* What an exclusive job that is over leaves to be done. */
+typedef enum Errand {
+	ERRAND_NONE = 0,
+	ERRAND_PROBE = 1 << 0,     /* all that it offers */
+	ERRAND_REDIRECTS = 1 << 1, /* what lies above it */
+	ERRAND_REREAD = 1 << 2,    /* what its knobs say */
+	ERRAND_RESET = 1 << 3,     /* the same, and what lives in the device counts as lost */
+} Errand;
+
+/* How its own counters are read. */
+typedef struct Looks {
+	bool together; /* with those of others, now */
+	bool alone;    /* apart from them, now */
+	bool late;     /* that took long: from now on alone */
+} Looks;
+
+typedef struct Errands {
+	unsigned n_out; /* jobs of any kind; a device that is gone is freed with the last */
+	bool gone;
+	bool busy;           /* an exclusive job is out: a step, a probe, a reread, a wake test */
+	bool overdue_told;   /* and the others have made room, because it takes so long */
+	bool refused;        /* it could not be sent: the next one goes a while later */
+	uint64_t began_us;   /* the exclusive one, or the one before */
+	Mechanism mechanism; /* that it is about; 0: none */
+	bool raises;
+	bool testing;  /* whether the disk wakes */
+	unsigned next; /* set of Errand */
+	bool reading_power, reading_cache;
+	Looks looks;
+	uint64_t reread_us;
+} Errands;

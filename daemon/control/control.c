@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "control/control.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "control/decide.h"
+#include "control/end.h"
+#include "control/enforce.h"
+#include "control/fleet.h"
+#include "control/gather.h"
+#include "control/observe.h"
+#include "control/turn.h"
+#include "control/verify.h"
+#include "control/wake-test.h"
+#include "control/waking.h"
+#include "control/wear-account.h"
+#include "redirect/knob-registry.h"
+
+/* Whoever sets a limit is told what it has come to, if that does not take long. */
+#define PATIENCE_US           (200 * USEC_PER_MSEC)
+#define EMERGENCY_PATIENCE_US USEC_PER_SEC
+/* A plan for a claim waits so long for a look, after a quiet time. */
+#define LOOK_PATIENCE_US (100 * USEC_PER_MSEC)
+/* Devices that have not said what they offer by then are planned for at their rated watts. */
+#define START_PATIENCE_US (2 * USEC_PER_SEC)
+
+static uint64_t now_us(const Control *c)
+{
+	return clock_now_us(&c->loop->clock);
+}
+
+/* The timer, or jobs that have come back. */
+static void on_wake(void *userdata)
+{
+	Control *c = userdata;
+
+	if (inventory_fd(c->inventory) < 0)
+		(void)inventory_process(c->inventory);
+	turn(c);
+}
+
+static void on_device(Device *d, DeviceEvent what, void *userdata)
+{
+	Control *c = userdata;
+
+	if (queue_add_device(&c->queue, d, what) < 0)
+		log_oom();
+}
+
+static void wire(Control *c, const ControlConfig *config, Loop *loop, Inventory *inventory)
+{
+	c->config = *config;
+	c->loop = loop;
+	c->inventory = inventory;
+	loop->wake = on_wake;
+	loop->userdata = c;
+	queue_init(&c->queue);
+	c->tools = (Tools){ .now_us = now_us(c),
+			    .config = &c->config,
+			    .fleet = &c->fleet,
+			    .outbox = &c->outbox,
+			    .queue = &c->queue,
+			    .diary = &c->diary,
+			    .realtime_offset_us = realtime_us() - now_us(c) };
+}
+
+static int open_journal(Control *c)
+{
+	char boot_id[37];
+	int r = read_boot_id(boot_id);
+
+	if (r < 0)
+		return log_error_errno(r, "/proc/sys/kernel/random/boot_id cannot be read");
+	r = journal_open(c->config.journal_path, boot_id, &c->tools.journal);
+	if (r < 0)
+		return log_error_errno(r, "Journal %s cannot be used", c->config.journal_path);
+	journal_forget_moot(c->tools.journal, knob_survival);
+	return 0;
+}
+
+static int open_all(Control *c)
+{
+	const ControlConfig *config = &c->config;
+	int r = config->policy ? policies_load(&c->policies, config, config->policy) : 0;
+
+	if (r < 0)
+		return log_error_errno(r, "Policy \"%s\" cannot be used", config->policy);
+	r = diary_init(&c->diary);
+	if (r >= 0)
+		r = limits_init(&c->limits);
+	if (r >= 0)
+		r = open_journal(c);
+	if (r >= 0)
+		r = wear_accounts_open(&c->tools);
+	if (r >= 0)
+		r = gauges_open(&c->gauges, &c->tools);
+	if (r < 0)
+		return r;
+	r = meter_open(config->bpf, &c->tools.meter, &c->tools.meter_why_not);
+	return r < 0 ? log_error_errno(r, "No meter") : 0;
+}
+
+int control_new(const ControlConfig *config, Loop *loop, Inventory *inventory, Control **ret)
+{
+	_cleanup_(control_freep) Control *c = calloc(1, sizeof(*c));
+	int r;
+
+	if (!c)
+		return -ENOMEM;
+	wire(c, config, loop, inventory);
+	r = open_all(c);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(c);
+	return 0;
+}
+
+static void report_left(const Control *c)
+{
+	size_t n = journal_size(c->tools.journal);
+
+	if (n)
+		log_warning("%zu settings could not be put back; they stay in the journal: run "
+			    "storpowerd --restore, or start it again",
+			    n);
+}
+
+Control *control_free(Control *c)
+{
+	if (!c)
+		return NULL;
+	c->events = (ControlEvents){};
+	if (c->tools.meter && !c->tools.stopping)
+		end_give_all_back(c);
+	verify_done(c);
+	waiters_done(&c->waiters);
+	if (c->tools.journal)
+		report_left(c);
+	c->loop->wake_at(c->loop, USEC_NEVER);
+	c->loop->wake = NULL;
+	fleet_done(&c->fleet);
+	enforce_done(c);
+	diary_done(&c->diary);
+	wear_book_free(c->tools.wear);
+	limits_done(&c->limits);
+	journal_close(c->tools.journal);
+	meter_close(c->tools.meter);
+	free(c->tools.meter_why_not);
+	gauges_close(&c->gauges);
+	policies_done(&c->policies);
+	free(c);
+	return NULL;
+}
+
+void control_set_events(Control *c, const ControlEvents *events)
+{
+	c->events = events ? *events : (ControlEvents){};
+}
+
+static bool all_probed(const Control *c)
+{
+	for_each_device(const Managed, md, &c->fleet) if (!md->knobs.probed) return false;
+	return true;
+}
+
+static void await_probes(Control *c)
+{
+	uint64_t end_us = now_us(c) + START_PATIENCE_US;
+
+	turn(c);
+	while (!all_probed(c) && now_us(c) < end_us) {
+		(void)c->loop->drain(c->loop, 10 * USEC_PER_MSEC, true);
+		turn(c);
+	}
+}
+
+int control_start(Control *c)
+{
+	int r = inventory_start(c->inventory, on_device, c);
+
+	if (r >= 0)
+		r = limits_load(&c->limits, &c->tools);
+	if (r < 0)
+		return r;
+	await_probes(c);
+	c->attention.started = true;
+	queue_add_need(&c->queue, need(NEED_TOLD_PLAN, CAUSE_START));
+	turn(c);
+	return 0;
+}
+
+int control_meter_fd(const Control *c)
+{
+	return meter_fd(c->tools.meter);
+}
+
+void control_meter_ready(Control *c)
+{
+	turn(c);
+}
+
+void control_devices_ready(Control *c)
+{
+	(void)inventory_process(c->inventory);
+	turn(c);
+}
+
+/* A command's own change is made; what follows from it is a turn's. */
+static void follow(Control *c, Cause cause)
+{
+	enforce_note_event(c, c->tools.now_us);
+	queue_add_need(&c->queue, need(NEED_TOLD_PLAN, cause));
+	turn(c);
+}
+
+/* After a quiet time, what is known of the workloads is old; an emergency does not wait. */
+static void look_first(Control *c, bool emergency)
+{
+	bool overrun;
+
+	observe_hold_plan(c, 0);
+	if (emergency || c->tools.now_us - c->attention.looked_us <= LOOK_US)
+		return;
+	queue_add_need(&c->queue, observe_tick(c, &overrun));
+	observe_hold_plan(c, c->tools.now_us + LOOK_PATIENCE_US);
+}
+
+int control_add_claim(Control *c, const Claim *claim, ControlDone done, void *userdata,
+		      uint64_t *ret_cookie, char **ret_error)
+{
+	bool emergency = claim->class == CLASS_EMERGENCY;
+	uint64_t patience_us = emergency ? EMERGENCY_PATIENCE_US : PATIENCE_US;
+	Waiter waiter = {
+		.kind = WAITS_ENFORCED, .warns = emergency, .done = done, .userdata = userdata
+	};
+	int r;
+
+	c->tools.now_us = now_us(c);
+	r = limits_add(&c->limits, claim, &c->tools, ret_cookie, ret_error);
+	if (r < 0)
+		return r;
+	look_first(c, emergency);
+	follow(c, CAUSE_CLAIM_ADDED);
+	waiter.until_us = c->tools.now_us + patience_us;
+	if (done && waiters_add(&c->waiters, &waiter) < 0)
+		log_oom();
+	c->loop->wake_at(c->loop, c->tools.now_us); /* it may be enforced already */
+	return 0;
+}
+
+int control_release(Control *c, uint64_t cookie, char **ret_error)
+{
+	int r = limits_release(&c->limits, cookie, ret_error);
+
+	if (r < 0)
+		return r;
+	c->tools.now_us = now_us(c);
+	follow(c, CAUSE_CLAIM_RELEASED);
+	return 0;
+}
+
+size_t control_drop_owner(Control *c, const char *owner)
+{
+	size_t n = limits_drop_owner(&c->limits, owner);
+
+	if (n == 0)
+		return 0;
+	c->tools.now_us = now_us(c);
+	follow(c, CAUSE_OWNER_LEFT);
+	return n;
+}
+
+const Claims *control_claims(const Control *c)
+{
+	return c->limits.claims;
+}
+
+void control_note_asked(Control *c)
+{
+	uint64_t now = now_us(c);
+	bool was_asked = now < c->attention.watched_until_us;
+
+	observe_note_asked(c);
+	/* the answer is of the last turn; the next one is due at once when that was long ago */
+	if (!was_asked)
+		c->loop->wake_at(c->loop, now);
+}
+
+int control_refresh(Control *c, ControlDone done, void *userdata)
+{
+	uint64_t now = now_us(c);
+	Waiter waiter = { .kind = WAITS_FRESH,
+			  .since_us = now > LOOK_US ? now - LOOK_US : 0,
+			  .until_us = now + PATIENCE_US,
+			  .done = done,
+			  .userdata = userdata };
+	int r = waiters_add(&c->waiters, &waiter);
+
+	if (r < 0)
+		return r;
+	control_note_asked(c);
+	c->loop->wake_at(c->loop, now);
+	return 0;
+}
+
+int control_plan(const Control *c, double budget_w, unsigned forbidden, const char *policy,
+		 Plan **ret, char **ret_error)
+{
+	_cleanup_(policy_freep) Policy *other = NULL;
+	_cleanup_(facts_done) Facts f = {};
+	int r = policy ? policy_find(c->config.policy_directories, policy, &other) : 0;
+
+	if (r < 0) {
+		*ret_error = text_printf("there is no policy \"%s\"", policy);
+		return r;
+	}
+	r = gather_facts(c, other ?: c->policies.chosen, &f);
+	if (r >= 0)
+		r = decide_plan(&f, budget_w, forbidden, ret);
+	if (r < 0)
+		*ret_error = text_printf("no plan could be made: %s", strerror(-r));
+	return r;
+}
+
+int control_set_policy(Control *c, const char *name, char **ret_error)
+{
+	int r = policies_load(&c->policies, &c->config, name);
+
+	if (r < 0) {
+		*ret_error = text_printf("policy \"%s\" cannot be used: %s", name, strerror(-r));
+		return r;
+	}
+	queue_add_need(&c->queue, need(NEED_TOLD_PLAN, CAUSE_POLICY));
+	turn(c);
+	return 0;
+}
+
+int control_reload(Control *c, char **ret_error)
+{
+	_cleanup_free_ char *name = strdup(c->policies.chosen->name);
+
+	return name ? control_set_policy(c, name, ret_error) : -ENOMEM;
+}
+
+const char *control_policy(const Control *c)
+{
+	return c->policies.chosen->name;
+}
+
+int control_verify(Control *c, VerifyDone done, void *userdata)
+{
+	int r;
+
+	c->tools.now_us = now_us(c);
+	r = verify_begin(c, done, userdata);
+	if (r < 0)
+		return r;
+	c->loop->wake_at(c->loop, c->tools.now_us); /* never answered by this call */
+	return 0;
+}
+
+int control_wake_device(Control *c, const char *name, char **ret_error)
+{
+	Need n = NOTHING_NEEDED;
+	bool known = !*name;
+
+	c->tools.now_us = now_us(c);
+	for_each_device(Managed, md, &c->fleet) if (!*name || streq(md->device->name, name))
+	{
+		n = need_more(n, waking_want(md, WAKE_ASKED, &c->tools));
+		known = true;
+	}
+	if (!known) {
+		*ret_error = text_printf("there is no device \"%s\": see storpowerctl list", name);
+		return -ENODEV;
+	}
+	if (n.level)
+		queue_add_need(&c->queue, need(NEED_TOLD_PLAN, CAUSE_WAKE_ASKED));
+	turn(c);
+	return 0;
+}
+
+int control_wake_test(Control *c, const char *name, WakeTestDone done, void *userdata,
+		      char **ret_error)
+{
+	int r;
+
+	c->tools.now_us = now_us(c);
+	r = wake_test_begin(c, name, done, userdata, ret_error);
+	if (r < 0)
+		return r;
+	queue_add_need(&c->queue, need(NEED_TOLD_PLAN, CAUSE_TEST_BEGINS));
+	turn(c);
+	return 0;
+}
+
+int control_restore(const ControlConfig *config, Loop *loop, Inventory *inventory)
+{
+	_cleanup_(control_freep) Control *c = NULL;
+	ControlConfig bare = *config;
+	size_t n, left, absent;
+	int r;
+
+	bare.policy = bare.claims_path = bare.wear_path = NULL;
+	bare.bpf = false;
+	r = control_new(&bare, loop, inventory, &c);
+	if (!c)
+		return r;
+	n = journal_size(c->tools.journal);
+	if (n == 0)
+		return 0;
+	r = inventory_start(inventory, on_device, c);
+	if (r < 0)
+		return r;
+	await_probes(c);
+	end_give_all_back(c);
+	left = absent = journal_size(c->tools.journal);
+	for_each_device(const Managed, md, &c->fleet) absent -=
+		journal_size_of(c->tools.journal, md->device->id);
+	log_notice("%zu settings were put back, %zu are left in the journal, %zu of them of "
+		   "devices that are not there",
+		   n - left, left, absent);
+	return left > absent ? -EIO : 0;
+}

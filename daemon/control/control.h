@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The shell that brings all others together: events in, one turn, effects out. This is its public
+ * face, for bus/ and storpowerd.c. Questions take a const Control and change nothing: they see what
+ * the last turn has left. */
+
+#include "budget/claim.h"
+#include "device/inventory.h"
+#include "device/wake-record.h"
+#include "journal/journal.h"
+#include "loop/loop.h"
+#include "meter/meter.h"
+#include "plan/plan.h"
+#include "sensor/sensor.h"
+
+typedef struct Control Control;
+
+/* How the node's disks may be stopped and started. */
+typedef struct SleepConfig {
+	double service_years; /* over which a disk's rated cycles are spread */
+	double cycles_a_day;  /* start/stop cycles of a disk at most */
+	unsigned spinups_at_once;
+	double spinup_w; /* all spin-ups together may draw; INFINITY: no limit of its own */
+} SleepConfig;
+
+typedef struct ControlConfig {
+	const ProfileStore *profiles;
+	const char *const *policy_directories;
+	const char *policy;      /* name; NULL: nothing is to be planned */
+	const char *claims_path; /* standing claims; NULL: not kept */
+	const char *journal_path;
+	bool bpf;
+	double guard_w; /* kept free below every budget; 0 */
+	const SensorConfig *sensors;
+	size_t n_sensors;
+	const char *sysfs_root; /* of the sensors; NULL: /sys */
+	const char *wear_path;  /* the disks' wear accounts; NULL: kept in memory alone */
+	SleepConfig sleep;
+	WakeRecord *wakes; /* of wake tests; the inventory's too */
+} ControlConfig;
+
+/* Told of changes, so that bus/ can emit signals. Any may be NULL. */
+typedef struct ControlEvents {
+	void (*claim_added)(const Claim *c, void *userdata);
+	void (*claim_ended)(uint64_t cookie, const char *why, void *userdata);
+	void (*plan_applied)(const Plan *p, const char *why, void *userdata);
+	void (*overrun)(double measured_w, double budget_w, void *userdata);
+	void (*device_changed)(const char *name, bool present, void *userdata);
+	void (*changed)(void *userdata); /* some property */
+	void *userdata;
+} ControlEvents;
+
+/* Takes the inventory and the loop by reference; both must outlive it. */
+int control_new(const ControlConfig *config, Loop *loop, Inventory *inventory, Control **ret);
+/* Restores everything and frees. Waits for the knobs. */
+Control *control_free(Control *c); /* returns NULL */
+DEFINE_CLEANUP(Control *, control_free);
+void control_set_events(Control *c, const ControlEvents *events);
+/* Loads the claims, takes in the devices, puts back what an earlier run left, enforces. Waits a
+ * moment for the devices to say what they offer. */
+int control_start(Control *c);
+/* Readable when eBPF has something to tell; then call control_meter_ready(). -EOPNOTSUPP: never. */
+int control_meter_fd(const Control *c);
+void control_meter_ready(Control *c);
+/* The inventory's descriptor is readable. */
+void control_devices_ready(Control *c);
+/* storpowerd --restore: replay the journal on the inventory's devices and nothing else. -EIO when
+ * something could not be put back; it stays in the journal. */
+int control_restore(const ControlConfig *config, Loop *loop, Inventory *inventory);
+
+/* What was waited for has come, or its time is over. Called once, never by the call that takes it
+ * as an argument, and at the latest by control_free(). */
+typedef void (*ControlDone)(void *userdata);
+
+/* Claims. On error *ret_error (malloc'd) says what would be right. done (or NULL) is called when
+ * the fast knobs have enforced the claim, after 0.2 s at the latest, in an emergency after 1 s. */
+int control_add_claim(Control *c, const Claim *claim, ControlDone done, void *userdata,
+		      uint64_t *ret_cookie, char **ret_error);
+int control_release(Control *c, uint64_t cookie, char **ret_error);
+size_t control_drop_owner(Control *c, const char *owner);
+const Claims *control_claims(const Control *c);
+
+/* Somebody looks: the figures are kept fresh for a while, from the next turn on. */
+void control_note_asked(Control *c);
+/* The same; done is called when they are of the last second, after 0.2 s at the latest. -ENOMEM. */
+int control_refresh(Control *c, ControlDone done, void *userdata);
+
+/* A dry run. forbidden: a set of mechanisms; policy NULL: the present one. `budget_w` in watts.
+ * Names of devices are those of control_device(), in the same order. */
+int control_plan(const Control *c, double budget_w, unsigned forbidden, const char *policy,
+		 Plan **ret, char **ret_error);
+int control_set_policy(Control *c, const char *name, char **ret_error);
+const char *control_policy(const Control *c);
+int control_reload(Control *c, char **ret_error); /* profiles are not reread; policies are */
+
+typedef struct NodeWatts {
+	double rated_w, floor_w;
+	double estimated_w; /* model and counters */
+	double measured_w;  /* sensors; NAN where not all devices have one */
+	double cap_w;       /* sum of what the settings can draw */
+} NodeWatts;
+
+typedef struct NodeLoad {
+	double mb_s, demand_mb_s;
+	double expected_mb_s; /* of the plan in force */
+} NodeLoad;
+
+typedef struct ControlState {
+	double budget_w;        /* effective; INFINITY: none */
+	const Claim *effective; /* NULL: none */
+	NodeWatts watts;
+	NodeLoad load;
+	bool enforcing;
+	bool degraded;
+	double shortfall_w;
+	uint64_t last_enforce_us; /* from the event to the last fast knob of the last plan */
+	size_t n_devices;
+	const char *meter;         /* "ebpf", ... */
+	const char *meter_why_not; /* NULL when eBPF runs */
+} ControlState;
+void control_state(const Control *c, ControlState *ret);
+double control_rated_w(const Control *c);
+
+typedef struct DeviceWatts {
+	double rated_w, idle_w, cap_w, estimated_w, measured_w;
+} DeviceWatts;
+
+typedef struct DeviceLoad {
+	double mb_s, iops, depth, mean_kib, read_share, random_share, latency_us;
+	double demand_mb_s; /* INFINITY: saturated */
+} DeviceLoad;
+
+typedef struct DeviceSleep {
+	bool asleep;
+	const char *awake_why; /* why it may not be put to sleep now; "" when it may, or sleeps */
+	double starts_left, starts_a_day, loads_left, loads_a_day; /* the wear account */
+	uint64_t starts_used;                                      /* ever, on that account */
+} DeviceSleep;
+
+typedef struct DeviceCache {
+	Redirect redirect;
+	bool known; /* something above it holds writes back, and the next two are known */
+	uint64_t dirty_bytes, room_bytes;
+} DeviceCache;
+
+/* One device as people want to see it. Strings live until the next turn. */
+typedef struct DeviceState {
+	const Device *device;
+	Setting setting; /* in force */
+	PlannedDevice planned;
+	DeviceWatts watts;
+	DeviceLoad load;
+	DeviceSleep sleep;
+	DeviceCache cache;
+	Exactness exactness;
+	const char *meter;
+	const char *reason; /* why it is set so */
+	char problem[256];  /* "", or what is wrong: "nvme-power-state refused: ..." */
+	bool changing;
+} DeviceState;
+size_t control_device_count(const Control *c);
+int control_device(const Control *c, size_t index, DeviceState *ret);
+int control_device_by_name(const Control *c, const char *name, DeviceState *ret); /* -ENOENT */
+const Device *control_device_at(const Control *c, size_t index); /* NULL past the end */
+
+/* The knobs of a device, for show. */
+typedef struct KnobState {
+	const char *name;
+	Mechanism mechanism;
+	Exactness exactness;
+	bool offered;
+	const char *why_not;  /* when not offered */
+	const char *original; /* "" when never read */
+	const char *wanted;   /* what is being held; "" when untouched */
+} KnobState;
+/* `ret` is malloc'd, *ret_n entries. -ENOENT. */
+int control_knobs(const Control *c, const char *device, KnobState **ret, size_t *ret_n);
+
+/* A setting that somebody else has changed; it is set again. */
+typedef struct VerifyDifference {
+	char device[64], knob[64]; /* knob "": the device does not answer */
+	KnobValue wanted, found;
+} VerifyDifference;
+typedef struct VerifyResult {
+	VerifyDifference *differences;
+	size_t n;
+	uint32_t checked; /* settings */
+} VerifyResult;
+typedef void (*VerifyDone)(const VerifyResult *result, void *userdata);
+/* Reads every touched knob back from its device. done is called once, never by this call: when all
+ * have answered, after 10 s at the latest, or by control_free(). -ENOMEM. */
+int control_verify(Control *c, VerifyDone done, void *userdata);
+
+/* The sensors of the configuration. */
+typedef struct SensorState {
+	const char *name, *type;
+	const char *of, *target; /* "group", "shelf0" */
+	double watts;            /* of storage; NAN: none believed */
+	const char *why_aside;   /* "": it is believed */
+} SensorState;
+size_t control_sensor_count(const Control *c);
+void control_sensor(const Control *c, size_t index, SensorState *ret);
+
+/* Disks that woke, and by whom. Oldest first; the last 512. */
+typedef struct Wakeup {
+	uint64_t realtime_us;
+	char *device;
+	const char *why; /* "IO", "its pool wakes", "its cache is drained", "asked for", ... */
+	char *cgroup;    /* "system.slice/db.service"; "" where nobody knows */
+	char process[16];
+	int pid;             /* 0: nobody knows */
+	bool passed_through; /* a command of its own rather than IO */
+	Direction direction;
+	uint64_t bytes;
+} Wakeup;
+size_t control_wakeup_count(const Control *c);
+const Wakeup *control_wakeup(const Control *c, size_t index); /* NULL past the end */
+
+/* Wakes the disk, or with "" all that sleep: in turn, as far as spin-ups are allowed at once and
+ * the budget bears them. Returns at once. -ENODEV: no such device. */
+int control_wake_device(Control *c, const char *name, char **ret_error);
+
+/* Puts the disk to standby and reads one block of it: does that alone bring it back? What comes of
+ * it is recorded for its HBA. Refused, -EBUSY or -EPERM, for a disk that is protected, kept awake,
+ * busy or of a pool that must stay up; after 0, done is called exactly once, at the latest by
+ * control_free(). Its result: -EREMOTEIO, the disk did not come back by itself; another error, it
+ * could not be tested. text: what happened, in words. */
+typedef void (*WakeTestDone)(int result, double seconds, const char *text, void *userdata);
+int control_wake_test(Control *c, const char *name, WakeTestDone done, void *userdata,
+		      char **ret_error);
+
+/* The last decisions, oldest first. */
+typedef struct Decision {
+	uint64_t realtime_us;
+	char *device; /* "" : the node */
+	char *what;   /* "power state 0 -> 1" */
+	char *why;    /* "share of 240 W: claim 3 by operator" */
+} Decision;
+size_t control_decision_count(const Control *c);
+const Decision *control_decision(const Control *c, size_t index);

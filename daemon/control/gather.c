@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "control/gather.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "control/cache-watch.h"
+#include "control/caps.h"
+#include "control/rest.h"
+#include "control/trust.h"
+#include "control/waking.h"
+
+double gather_spendable_w(const Control *c)
+{
+	double kept_w = c->gauges.guard_w + c->config.guard_w;
+
+	return isinf(c->limits.budget_w) ? INFINITY : MAX(c->limits.budget_w - kept_w, 0.0);
+}
+
+const Policy *gather_policy(const Control *c)
+{
+	return policies_for(&c->policies, limits_effective(&c->limits));
+}
+
+static bool moves_condition(const Managed *md)
+{
+	return md->errands.busy && md->errands.mechanism == MECHANISM_CONDITION &&
+	       md->knobs.target.condition != md->knobs.actual.condition;
+}
+
+bool gather_is_held(const Managed *md, uint64_t now_us)
+{
+	return !md->knobs.probed || waking_under_way(md) || errands_overdue(md, now_us) ||
+	       md->knobs.leftover || md->rest.awaits || knob_set_failed(md) || moves_condition(md);
+}
+
+/* What an earlier run left asleep wakes to be given back, and the others make room for that. */
+static double held_w(const Managed *md, uint64_t now_us)
+{
+	if (md->knobs.leftover && waking_is_wanted(md))
+		return MAX(md->cap_w, caps_of(md, &SETTING_AS_FOUND, now_us));
+	return md->cap_w;
+}
+
+/* To sleep: its writes are held back already. */
+static bool is_on_its_way(const Managed *md)
+{
+	return md->cache.held_us && !managed_asleep(md) && setting_sleeps(&md->knobs.target);
+}
+
+static void describe_device(const Control *c, const Managed *md, const Policy *policy,
+			    PlanDevice *ret)
+{
+	uint64_t now_us = c->tools.now_us;
+
+	*ret = (PlanDevice){
+		.name = md->device->name,
+		.model = md->device->model,
+		.profile = md->device->profile,
+		.offer = md->knobs.offer,
+		.mix = md->workload.mix,
+		.demand_mb_s = md->workload.demand_mb_s * policy->demand_headroom,
+		.limit_w = limits_of_device_w(&c->limits, md, now_us),
+		.group = PLAN_NO_GROUP,
+		.held = gather_is_held(md, now_us) || md->device->protected_why,
+		.held_w = held_w(md, now_us),
+		.held_setting = md->knobs.actual,
+		.pool = PLAN_NO_POOL,
+		.deepest = md->rest.limits.deepest,
+		.deepest_needed = md->rest.limits.needed,
+		.rest = md->rest.limits.rest,
+		.must_sleep = managed_asleep(md) && !waking_is_wanted(md),
+		/* without a budget nothing is held back, not even for those that sleep on */
+		.holds_writes = knob_set_redirect(md) && c->limits.enforcing,
+		.awake_redirect = md->cache.draining ? REDIRECT_DRAIN : REDIRECT_AS_FOUND,
+		.current = is_on_its_way(md) ? md->knobs.target : md->knobs.actual,
+		.bias = MAX(md->trust.bias, 1.0),
+	};
+	if (trust_is_uncontrolled(md, now_us))
+		ret->offer.mechanisms &= ~(unsigned)MECHANISM_PACING;
+}
+
+/* The number of the device's pool among those of two or more; PLAN_NO_POOL: it sleeps alone. The
+ * first device of a pool gives it its number. */
+static size_t pool_of(const Fleet *f, size_t device)
+{
+	const char *name = f->devices[device]->device->pool;
+	size_t first = f->n, n = 0;
+
+	for (size_t i = 0; *name && i < f->n; i++)
+		if (streq(f->devices[i]->device->pool, name)) {
+			first = MIN(first, i);
+			n++;
+		}
+	return n > 1 ? first : PLAN_NO_POOL;
+}
+
+/* While disks are on their way to sleep what they save has not arrived: no others follow for that.
+ */
+static bool any_stopping(const Fleet *f)
+{
+	for_each_device(const Managed, md, f)
+	{
+		bool moves = md->errands.busy && md->errands.mechanism == MECHANISM_CONDITION;
+
+		if ((md->rest.awaits || moves) && setting_sleeps(&md->knobs.target) &&
+		    md->knobs.target.condition > md->knobs.actual.condition)
+			return true;
+	}
+	return false;
+}
+
+static SpinUps spin_ups(const Control *c)
+{
+	SpinUps s = { .most = c->config.sleep.spinups_at_once, .most_w = c->config.sleep.spinup_w };
+
+	for_each_device(const Managed, md, &c->fleet) if (waking_under_way(md))
+	{
+		s.watts += md->waking.watts;
+		s.n++;
+	}
+	return s;
+}
+
+/* What a plan must leave for the spin-ups to come next; group NULL: of all. In an emergency they
+ * wait. */
+static double wake_reserve_w(const Control *c, const char *group)
+{
+	const Claim *claim = limits_effective(&c->limits);
+	SpinUps s = spin_ups(c);
+	double reserve_w = 0;
+
+	if (claim && claim->class == CLASS_EMERGENCY)
+		return 0;
+	for_each_device(const Managed, md, &c->fleet)
+	{
+		double wake_w = md->device->profile->conditions[md->knobs.actual.condition].wake_w;
+
+		if (!waking_is_wanted(md) || !managed_asleep(md))
+			continue;
+		if (!spin_up_fits(&s, wake_w))
+			break;
+		s.n++;
+		s.watts += wake_w;
+		/* what it can draw awake is in the plan */
+		if (!group || streq(group, md->device->group))
+			reserve_w += MAX(wake_w - md->device->profile->idle_w, 0);
+	}
+	return reserve_w;
+}
+
+static size_t group_index(const PlanGroup *groups, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (streq(groups[i].name, name))
+			return i;
+	return PLAN_NO_GROUP;
+}
+
+/* The groups of the devices, each with its limit: INFINITY where no claim names it. */
+static int list_groups(const Control *c, Facts *f)
+{
+	for_each_device(const Managed, md, &c->fleet)
+	{
+		const char *name = md->device->group;
+		PlanGroup *g;
+
+		if (!*name || group_index(f->groups, f->n_groups, name) != PLAN_NO_GROUP)
+			continue;
+		g = ARRAY_GROW(f->groups, f->n_groups);
+		if (!g)
+			return -ENOMEM;
+		g->name = name;
+		g->reserve_w = wake_reserve_w(c, name);
+		g->limit_w = limits_of_group_w(&c->limits, &c->fleet, name, c->tools.now_us) -
+			     gauges_group_guard_w(&c->gauges, md) - g->reserve_w;
+	}
+	return 0;
+}
+
+static void describe_devices(const Control *c, Facts *f)
+{
+	bool stopping = any_stopping(&c->fleet);
+
+	for (size_t i = 0; i < c->fleet.n; i++) {
+		const Managed *md = c->fleet.devices[i];
+		PlanDevice *d = &f->devices[i];
+
+		describe_device(c, md, f->policy, d);
+		d->pool = pool_of(&c->fleet, i);
+		d->group = group_index(f->groups, f->n_groups, md->device->group);
+		if (stopping)
+			d->deepest_needed = d->deepest;
+	}
+}
+
+void facts_done(Facts *f)
+{
+	free(f->devices);
+	free(f->groups);
+}
+
+int gather_facts(const Control *c, const Policy *policy, Facts *ret)
+{
+	Facts f = { .n_devices = c->fleet.n,
+		    .policy = policy,
+		    .spendable_w = gather_spendable_w(c),
+		    .reserve_w = wake_reserve_w(c, NULL),
+		    .cap_w = caps_sum_w(&c->fleet) };
+	int r;
+
+	f.devices = calloc(c->fleet.n + 1, sizeof(*f.devices));
+	r = f.devices ? list_groups(c, &f) : -ENOMEM;
+	if (r < 0) {
+		facts_done(&f);
+		return r;
+	}
+	describe_devices(c, &f);
+	*ret = f;
+	return 0;
+}
+
+static void describe_knobs(const Managed *md, KnobInForce *ret)
+{
+	for_each_knob(const HeldKnob, hk, &md->knobs) *ret++ =
+		(KnobInForce){ .mechanism = hk->knob->mechanism,
+			       .pending = hk->pending,
+			       .lets_go = streq(hk->wanted.text, hk->original.text),
+			       .must_wait = hk->retry_at_us,
+			       .freezes = hk->knob->freezes,
+			       .wakes_disk = hk->knob->wakes };
+}
+
+static void describe_in_force(const Control *c, const Managed *md, const Policy *policy,
+			      DeviceInForce *ret)
+{
+	uint64_t now_us = c->tools.now_us;
+
+	*ret = (DeviceInForce){
+		.profile = md->device->profile,
+		.actual = md->knobs.actual,
+		.target = md->knobs.target,
+		.cap_w = md->cap_w,
+		.bias = md->trust.bias,
+		.group = PLAN_NO_GROUP,
+		.knobs = ret->knobs,
+		.busy = md->errands.busy || !md->knobs.probed,
+		.wanted_awake = waking_is_wanted(md),
+		.pacing_leaks = trust_is_uncontrolled(md, now_us),
+		.wears = md->wear.account,
+		.may_rise_us = md->knobs.tightened_us + (policy ? policy->dwell_us : 0),
+		.thawed_us = knob_set_thawed_us(md),
+		.settled_us = rest_settled_us(md, now_us),
+	};
+}
+
+/* A group's limit, or what the plan gives it where that is below what cannot be avoided. */
+static void limit_groups(const Fleet *f, DeviceInForce *devices, double *limits_w, size_t *n)
+{
+	const char *names[f->n + 1];
+
+	*n = 0;
+	for (size_t i = 0; i < f->n; i++) {
+		const Managed *md = f->devices[i];
+		double planned_w = 0;
+		size_t g = 0;
+
+		if (!*md->device->group)
+			continue;
+		while (g < *n && !streq(names[g], md->device->group))
+			g++;
+		devices[i].group = g;
+		if (g < *n)
+			continue;
+		for_each_device(const Managed, other,
+				f) if (streq(other->device->group, md->device->group)) planned_w +=
+			other->planned.device.cap_w;
+		names[(*n)++] = md->device->group;
+		limits_w[g] = MAX(md->planned.group_limit_w, planned_w);
+	}
+}
+
+void in_force_done(InForce *f)
+{
+	free((void *)f->devices);
+	free((void *)f->group_limits_w);
+}
+
+int gather_in_force(const Control *c, InForce *ret)
+{
+	size_t n = c->fleet.n, n_knobs = knob_count();
+	DeviceInForce *devices =
+		calloc(1, (n + 1) * (sizeof(*devices) + n_knobs * sizeof(KnobInForce)));
+	double *limits_w = calloc(n + 1, sizeof(*limits_w)), plan_w;
+	const Policy *policy = gather_policy(c);
+	KnobInForce *knobs;
+
+	if (!devices || !limits_w) {
+		free(devices);
+		free(limits_w);
+		return -ENOMEM;
+	}
+	knobs = (KnobInForce *)(devices + n);
+	for (size_t i = 0; i < n; i++, knobs += n_knobs) {
+		devices[i].knobs = knobs;
+		describe_knobs(c->fleet.devices[i], knobs);
+		describe_in_force(c, c->fleet.devices[i], policy, &devices[i]);
+	}
+	/* below the floor the plan is the limit: nothing goes above what cannot be avoided */
+	plan_w = c->enforcement.plan ? c->enforcement.plan->cap_w : 0;
+	*ret = (InForce){ .devices = devices,
+			  .n_devices = n,
+			  .n_knobs = n_knobs,
+			  .group_limits_w = limits_w,
+			  .spin_ups = spin_ups(c),
+			  .now_us = c->tools.now_us,
+			  .limit_w = MAX(gather_spendable_w(c), plan_w),
+			  .rated_w = limits_rated_w(&c->fleet, NULL),
+			  .stopping = c->tools.stopping };
+	limit_groups(&c->fleet, devices, limits_w, &ret->n_groups);
+	return 0;
+}

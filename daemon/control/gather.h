@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* From the state of the node to what the pure functions see of it. */
+
+#include "control/control-state.h"
+#include "control/facts.h"
+
+/* Both allocate; the matching *_done() frees. policy: to plan by. */
+int gather_facts(const Control *c, const Policy *policy, Facts *ret);
+void facts_done(Facts *f);
+int gather_in_force(const Control *c, InForce *ret);
+void in_force_done(InForce *f);
+
+/* It cannot be changed now: in transition, failed, being given back, or not known yet. */
+bool gather_is_held(const Managed *md, uint64_t now_us);
+double gather_spendable_w(const Control *c); /* the budget less what is kept free */
+const Policy *gather_policy(const Control *c);

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "control/gauges.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "control/errands.h"
+#include "control/trust.h"
+
+#define ANSWER_US    (5 * USEC_PER_SEC)
+#define GUARD_DECAY  0.95
+#define GUARD_MARGIN 1.1  /* of the excess */
+#define GUARD_NEWS   0.01 /* of the limit: worth a new plan when it is given back */
+#define GUARD_MOST   0.2  /* of the limit */
+
+int gauges_open(Gauges *g, const Tools *t)
+{
+	size_t n = t->config->n_sensors;
+
+	g->measured_w = NAN;
+	g->gauges = calloc(n + 1, sizeof(*g->gauges));
+	if (!g->gauges)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		Gauge *s = &g->gauges[g->n++];
+		int r = sensor_new(&t->config->sensors[i], t->config->sysfs_root ?: "/sys",
+				   &s->sensor);
+
+		if (r < 0)
+			return r;
+		s->config = &t->config->sensors[i];
+		s->watts = NAN;
+	}
+	return 0;
+}
+
+void gauges_close(Gauges *g)
+{
+	for (size_t i = 0; i < g->n; i++)
+		sensor_free(g->gauges[i].sensor);
+	free(g->gauges);
+}
+
+static bool covers(const Gauge *s, const Managed *md)
+{
+	const SensorConfig *c = s->config;
+
+	return c->scope == SENSOR_OF_NODE ||
+	       (c->scope == SENSOR_OF_GROUP && streq(c->target, md->device->group)) ||
+	       (c->scope == SENSOR_OF_DEVICE &&
+		(streq(c->target, md->device->name) || streq(c->target, md->device->id)));
+}
+
+/* md NULL: any of that scope. NULL: none. */
+static const Gauge *gauge_of(const Gauges *g, SensorScope scope, const Managed *md)
+{
+	for (size_t i = 0; i < g->n; i++)
+		if (g->gauges[i].config->scope == scope && (!md || covers(&g->gauges[i], md)))
+			return &g->gauges[i];
+	return NULL;
+}
+
+/* What it said long ago is no measurement of now. */
+static void forget_if_late(Gauge *s, uint64_t now_us)
+{
+	if (now_us < s->begun_us + ANSWER_US || isnan(s->watts))
+		return;
+	s->watts = NAN;
+	snprintf(s->health.why_aside, sizeof(s->health.why_aside), "it does not answer");
+	trust_note_aside(s->config->name, true, &s->health);
+}
+
+void gauges_send(Gauges *g, Tools *t)
+{
+	for (size_t i = 0; i < g->n; i++) {
+		Gauge *s = &g->gauges[i];
+		Job *j = s->reading ? NULL : job_new_sensor(s->sensor, i);
+
+		if (s->reading)
+			forget_if_late(s, t->now_us);
+		if (!j)
+			continue;
+		s->begun_us = t->now_us;
+		s->reading = true;
+		outbox_put(t->outbox, j);
+	}
+}
+
+/* What the things that it measures are expected to draw, and can at most. Of the host nothing is
+ * known: any watts are possible. */
+static void expectation(const Gauge *s, const Fleet *f, double *ret_w, double *ret_rated_w)
+{
+	*ret_w = *ret_rated_w = s->config->scope == SENSOR_OF_HOST ? INFINITY : 0;
+	for_each_device(const Managed, md, f) if (covers(s, md))
+	{
+		*ret_w += md->trust.estimated_w;
+		*ret_rated_w += md->device->profile->rated_w;
+	}
+}
+
+static const Gauge *gauge_by_name(const Gauges *g, const char *name)
+{
+	for (size_t i = 0; i < g->n; i++)
+		if (streq(g->gauges[i].config->name, name))
+			return &g->gauges[i];
+	return NULL;
+}
+
+/* What it measures besides storage. */
+static double besides_w(const Gauges *g, const Gauge *s)
+{
+	const Gauge *other = s->config->less ? gauge_by_name(g, s->config->less) : NULL;
+
+	return s->config->subtract_w + (other ? other->watts : s->config->less ? NAN : 0);
+}
+
+void gauges_take(Gauges *g, const Job *j, const Tools *t)
+{
+	Gauge *s = &g->gauges[j->index];
+	bool was_believed = !*s->health.why_aside;
+	double expected_w, rated_w, watts = j->watts - besides_w(g, s);
+
+	s->reading = false;
+	if (j->result == -EAGAIN)
+		return;
+	expectation(s, t->fleet, &expected_w, &rated_w);
+	s->watts = sensor_judge(&s->health, j->result, watts, expected_w, rated_w) ? watts : NAN;
+	trust_note_aside(s->config->name, was_believed, &s->health);
+}
+
+void gauges_measure_devices(Gauges *g, Tools *t)
+{
+	for_each_device(Managed, md, t->fleet)
+	{
+		const Gauge *s = gauge_of(g, SENSOR_OF_DEVICE, md);
+
+		/* a device's own sensor, outside it, is nearer the truth than what the drive says
+		 */
+		if (s)
+			trust_set_measured(md, s->watts);
+		else if (managed_asleep(md))
+			trust_set_measured(md, NAN); /* asking would wake it */
+		else
+			errands_send_power(md, t);
+	}
+}
+
+/* Is it the first device of those that the sensor measures? So that each sensor counts once. */
+static bool is_first(const Gauge *s, const Fleet *f, const Managed *md)
+{
+	for_each_device(const Managed, other, f)
+	{
+		if (other == md)
+			return true;
+		if (covers(s, other))
+			return false;
+	}
+	return true;
+}
+
+static double measure(const Gauges *g, const Fleet *f)
+{
+	const Gauge *s = gauge_of(g, SENSOR_OF_NODE, NULL);
+	double total = 0;
+
+	if (s && !isnan(s->watts))
+		return s->watts;
+	for_each_device(const Managed, md, f)
+	{
+		s = gauge_of(g, SENSOR_OF_GROUP, md);
+		if (!s || isnan(s->watts))
+			total += md->trust.measured_w;
+		else if (is_first(s, f, md))
+			total += s->watts;
+	}
+	return f->n ? total : NAN;
+}
+
+/* What the model got wrong is kept free, and slowly given back. */
+static double next_guard(double guard_w, double over_w, double limit_w)
+{
+	if (over_w > 0)
+		return MIN(guard_w + GUARD_MARGIN * over_w, GUARD_MOST * limit_w);
+	return guard_w < 0.1 ? 0 : guard_w * GUARD_DECAY;
+}
+
+/* Enough that the devices should have it. */
+static bool is_given_back(double planned_w, double now_w, double limit_w)
+{
+	return planned_w > now_w && (now_w <= 0 || planned_w - now_w > GUARD_NEWS * limit_w);
+}
+
+static Need judge_group(Gauge *s, const Limits *l, bool settling, const Tools *t)
+{
+	const char *group = s->config->target;
+	double limit_w = limits_of_group_w(l, t->fleet, group, t->now_us);
+	double over = s->watts - limit_w;
+
+	if (over > 0 && settling)
+		return NOTHING_NEEDED;
+	if (isnan(over))
+		over = 0; /* nobody says any longer that it is exceeded */
+	s->guard_w = isinf(limit_w) ? 0 : next_guard(s->guard_w, over, limit_w);
+	if (over > 0) {
+		log_warning("Group %s draws %.1f W of %.1f W by sensor %s: keeping %.1f W free",
+			    group, s->watts, limit_w, s->config->name, s->guard_w);
+		return need(NEED_PLAN, CAUSE_DEMAND);
+	}
+	return is_given_back(s->planned_guard_w, s->guard_w, limit_w)
+		       ? need(NEED_BETTER_PLAN, CAUSE_DEMAND)
+		       : NOTHING_NEEDED;
+}
+
+/* Sensors of all devices together against the budget. */
+static Need judge_node(Gauges *g, const Limits *l, bool settling, const Tools *t)
+{
+	double over;
+
+	g->measured_w = measure(g, t->fleet);
+	over = g->measured_w - l->budget_w;
+	if (over > 0 && settling)
+		return NOTHING_NEEDED;
+	g->overrun = over > 0;
+	g->guard_w = next_guard(g->guard_w, g->overrun ? over : 0, l->budget_w);
+	if (g->overrun || is_given_back(g->planned_guard_w, g->guard_w, l->budget_w))
+		return need(NEED_BETTER_PLAN, CAUSE_DEMAND);
+	return NOTHING_NEEDED;
+}
+
+Need gauges_judge(Gauges *g, const Limits *l, bool settling, Tools *t, bool *ret_overrun)
+{
+	bool was = g->overrun;
+	Need n = judge_node(g, l, settling, t);
+
+	*ret_overrun = g->overrun && !was;
+	if (*ret_overrun)
+		log_warning("Measured %.1f W exceed the budget of %.1f W: keeping %.1f W more free",
+			    g->measured_w, l->budget_w, g->guard_w);
+	for (size_t i = 0; i < g->n; i++)
+		if (g->gauges[i].config->scope == SENSOR_OF_GROUP)
+			n = need_more(n, judge_group(&g->gauges[i], l, settling, t));
+	return n;
+}
+
+void gauges_note_planned(Gauges *g)
+{
+	g->planned_guard_w = g->guard_w;
+	for (size_t i = 0; i < g->n; i++)
+		g->gauges[i].planned_guard_w = g->gauges[i].guard_w;
+}
+
+double gauges_group_guard_w(const Gauges *g, const Managed *md)
+{
+	const Gauge *s = gauge_of(g, SENSOR_OF_GROUP, md);
+
+	return s ? s->guard_w : 0;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What sensors measure: judged, summed up to the devices, the groups and the node, and held against
+ * the limits. What the model got wrong is kept free. */
+
+#include "control/job.h"
+#include "control/limits.h"
+
+typedef struct Gauge {
+	Sensor *sensor;
+	const SensorConfig *config;
+	SensorHealth health;
+	bool reading;
+	uint64_t begun_us;      /* the reading under way */
+	double watts;           /* of storage, believed; NAN: set aside or not read yet */
+	double guard_w;         /* of a group: kept free below its limit because it was exceeded */
+	double planned_guard_w; /* as of the plan in force */
+} Gauge;
+
+typedef struct Gauges {
+	Gauge *gauges;
+	size_t n;
+	double measured_w; /* of all devices; NAN: not all are measured */
+	double guard_w;    /* kept free below the budget because measurements exceeded it */
+	double planned_guard_w;
+	bool overrun;
+} Gauges;
+
+int gauges_open(Gauges *g, const Tools *t);
+void gauges_close(Gauges *g);
+void gauges_send(Gauges *g, Tools *t); /* sets out to read them all */
+void gauges_take(Gauges *g, const Job *j, const Tools *t);
+/* The readings of the devices themselves, or of the sensors beside them. */
+void gauges_measure_devices(Gauges *g, Tools *t);
+/* Against the limits. settling: what exceeds them is being brought down already. *ret_overrun: it
+ * has just begun. */
+Need gauges_judge(Gauges *g, const Limits *l, bool settling, Tools *t, bool *ret_overrun);
+void gauges_note_planned(Gauges *g);
+
+double gauges_group_guard_w(const Gauges *g, const Managed *md);

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "control/limits.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/set-aside.h"
+
+int limits_init(Limits *l)
+{
+	*l = (Limits){ .budget_w = INFINITY, .due_us = USEC_NEVER, .claims = claims_new() };
+	return l->claims ? 0 : -ENOMEM;
+}
+
+void limits_done(Limits *l)
+{
+	claims_free(l->claims);
+	free(l->news);
+}
+
+static int claims_clock(const Tools *t, char boot_id[37], ClaimsClock *ret)
+{
+	int r = read_boot_id(boot_id);
+
+	if (r < 0)
+		return r;
+	*ret = (ClaimsClock){ .boot_id = boot_id,
+			      .boottime_us = t->now_us,
+			      .realtime_us = realtime_us() };
+	return 0;
+}
+
+int limits_load(Limits *l, const Tools *t)
+{
+	const char *path = t->config->claims_path;
+	_cleanup_free_ char *text = NULL;
+	char boot_id[37];
+	ClaimsClock clock;
+	int r = path ? read_file(path, &text) : -ENOENT;
+
+	if (r == -ENOENT)
+		return 0;
+	if (r >= 0)
+		r = claims_clock(t, boot_id, &clock);
+	if (r >= 0)
+		r = claims_load(l->claims, path, text, &clock);
+	if (r == -EBADMSG)
+		return set_aside(path, "going on without its claims; set them anew");
+	if (r < 0)
+		return log_error_errno(r, "Standing claims in %s cannot be read", path);
+	/* in terms of this boot: a second start must not take what is left from the wall clock */
+	l->unsaved = r == 0;
+	return 0;
+}
+
+void limits_save(Limits *l, const Tools *t)
+{
+	const char *path = t->config->claims_path;
+	_cleanup_free_ char *text = NULL;
+	char boot_id[37];
+	ClaimsClock clock;
+	int r;
+
+	if (!l->unsaved)
+		return;
+	l->unsaved = false;
+	if (!path)
+		return;
+	r = claims_clock(t, boot_id, &clock);
+	if (r >= 0)
+		r = claims_save(l->claims, &clock, &text);
+	if (r >= 0)
+		r = write_file_atomic(path, text, 0644);
+	if (r < 0)
+		log_error_errno(r,
+				"Standing claims cannot be saved in %s: they hold now, but not "
+				"over a restart",
+				path);
+}
+
+static void note(Limits *l, uint64_t cookie, const char *ended_why)
+{
+	ClaimNews *n = ARRAY_GROW(l->news, l->n_news);
+
+	if (n)
+		*n = (ClaimNews){ cookie, ended_why };
+	l->unsaved = true; /* owner-bound ones too: the next cookie is saved with them */
+}
+
+static bool target_exists(const Fleet *f, const Claim *c)
+{
+	for_each_device(
+		const Managed, md,
+		f) if (streq(c->scope == SCOPE_DEVICE ? md->device->name : md->device->group,
+			     c->target)) return true;
+	return false;
+}
+
+static int check_target(const Fleet *f, const Claim *c, char **ret_error)
+{
+	if (c->scope == SCOPE_NODE || (c->target && target_exists(f, c)))
+		return 0;
+	*ret_error = text_printf("there is no %s \"%s\": see storpowerctl list",
+				 claim_scope_name(c->scope), c->target ?: "");
+	return -ENODEV;
+}
+
+int limits_add(Limits *l, const Claim *claim, const Tools *t, uint64_t *ret_cookie,
+	       char **ret_error)
+{
+	Claim c = *claim;
+	int r = check_target(t->fleet, claim, ret_error);
+
+	if (r < 0)
+		return r;
+	c.created_us = t->now_us;
+	r = claims_add(l->claims, &c, ret_cookie);
+	if (r >= 0) {
+		note(l, *ret_cookie, NULL);
+		return 0;
+	}
+	*ret_error = text_printf(r == -E2BIG ? "there are too many claims: release some"
+					     : "a limit is 0 W or more, or 0 %% to 100 %%, and "
+					       "expires after it starts");
+	return r;
+}
+
+int limits_release(Limits *l, uint64_t cookie, char **ret_error)
+{
+	int r = claims_release(l->claims, cookie);
+
+	if (r < 0)
+		*ret_error = text_printf("there is no claim %llu: see storpowerctl list --claims",
+					 (unsigned long long)cookie);
+	else
+		note(l, cookie, "released");
+	return r;
+}
+
+/* Notes the end of each claim that `ends` picks, before it is dropped. */
+static void note_ends(Limits *l, bool (*ends)(const Claim *c, const void *arg), const void *arg,
+		      const char *why)
+{
+	const Claim *c;
+
+	for (size_t i = 0; (c = claims_get(l->claims, i)); i++)
+		if (ends(c, arg)) {
+			log_info("Claim %llu ended: %s", (unsigned long long)c->cookie, why);
+			note(l, c->cookie, why);
+		}
+}
+
+static bool owned_by(const Claim *c, const void *owner)
+{
+	return c->owner && streq(c->owner, owner);
+}
+
+static bool expired_at(const Claim *c, const void *now_us)
+{
+	return c->expiry_us <= *(const uint64_t *)now_us;
+}
+
+size_t limits_drop_owner(Limits *l, const char *owner)
+{
+	note_ends(l, owned_by, owner, "its owner left the bus");
+	return claims_drop_owner(l->claims, owner);
+}
+
+Need limits_take_due(Limits *l, uint64_t now_us)
+{
+	bool due = now_us >= l->due_us, expired;
+
+	if (!due)
+		return NOTHING_NEEDED;
+	note_ends(l, expired_at, &now_us, "expired");
+	expired = claims_expire(l->claims, now_us) > 0;
+	l->due_us = claims_next_event(l->claims, now_us);
+	return need(NEED_TOLD_PLAN, expired ? CAUSE_CLAIM_EXPIRED : CAUSE_CLAIM_BEGAN);
+}
+
+ClaimNews *limits_take_news(Limits *l, size_t *ret_n)
+{
+	*ret_n = l->n_news;
+	l->n_news = 0;
+	return TAKE_PTR(l->news);
+}
+
+static bool any_active(const Limits *l, uint64_t now_us)
+{
+	const Claim *c;
+
+	for (size_t i = 0; (c = claims_get(l->claims, i)); i++)
+		if (claim_active(c, now_us))
+			return true;
+	return false;
+}
+
+static void say_why(const Limits *l, const Claim *c, Diary *d)
+{
+	char watts[32];
+
+	if (!c)
+		diary_because(d, "%s",
+			      l->enforcing ? "a claim on a device or group" : "no claim is active");
+	else
+		diary_because(d, "%s by claim %llu of %s%s%.80s",
+			      format_watts(watts, sizeof(watts), l->budget_w),
+			      (unsigned long long)c->cookie, claim_class_name(c->class),
+			      *c->reason ? ": " : "", c->reason);
+}
+
+void limits_update(Limits *l, Tools *t)
+{
+	const Claim *c;
+
+	l->enforcing = any_active(l, t->now_us);
+	l->budget_w = claims_effective(l->claims, SCOPE_NODE, NULL, limits_rated_w(t->fleet, NULL),
+				       t->now_us, &c);
+	l->effective_cookie = c ? c->cookie : 0;
+	l->due_us = claims_next_event(l->claims, t->now_us);
+	say_why(l, c, t->diary);
+}
+
+void limits_lift(Limits *l)
+{
+	l->budget_w = INFINITY;
+	l->effective_cookie = 0;
+	l->enforcing = false;
+	l->due_us = USEC_NEVER;
+}
+
+const Claim *limits_effective(const Limits *l)
+{
+	return l->effective_cookie ? claims_find(l->claims, l->effective_cookie) : NULL;
+}
+
+double limits_rated_w(const Fleet *f, const char *group)
+{
+	double w = 0;
+
+	for_each_device(const Managed, md, f) if (!group || streq(md->device->group, group)) w +=
+		md->device->profile->rated_w;
+	return w;
+}
+
+double limits_of_group_w(const Limits *l, const Fleet *f, const char *group, uint64_t now_us)
+{
+	const Claim *by;
+
+	return claims_effective(l->claims, SCOPE_GROUP, group, limits_rated_w(f, group), now_us,
+				&by);
+}
+
+double limits_of_device_w(const Limits *l, const Managed *md, uint64_t now_us)
+{
+	const Claim *by;
+
+	return claims_effective(l->claims, SCOPE_DEVICE, md->device->name,
+				md->device->profile->rated_w, now_us, &by);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The claims, what they come to, and what is to be told and saved of them. */
+
+#include "control/tools.h"
+
+/* A claim has come, or has ended. */
+typedef struct ClaimNews {
+	uint64_t cookie;
+	const char *ended_why; /* NULL: it has come */
+} ClaimNews;
+
+typedef struct Limits {
+	Claims *claims;
+	double budget_w; /* effective, of the node; INFINITY: none */
+	uint64_t effective_cookie;
+	bool enforcing; /* any claim is active, on whatever */
+	bool unsaved;
+	uint64_t due_us; /* when a claim begins or expires */
+	ClaimNews *news;
+	size_t n_news;
+} Limits;
+
+int limits_init(Limits *l);
+void limits_done(Limits *l);
+int limits_load(Limits *l, const Tools *t);
+void limits_save(Limits *l, const Tools *t); /* if anything has changed */
+int limits_add(Limits *l, const Claim *claim, const Tools *t, uint64_t *ret_cookie,
+	       char **ret_error);
+int limits_release(Limits *l, uint64_t cookie, char **ret_error);
+size_t limits_drop_owner(Limits *l, const char *owner);
+/* Those whose time has come or is over. */
+Need limits_take_due(Limits *l, uint64_t now_us);
+ClaimNews *limits_take_news(Limits *l, size_t *ret_n); /* free() */
+/* What they come to now; says in the diary who asked for it. */
+void limits_update(Limits *l, Tools *t);
+void limits_lift(Limits *l); /* the daemon ends: nothing is enforced */
+const Claim *limits_effective(const Limits *l);
+
+double limits_rated_w(const Fleet *f, const char *group); /* NULL: of all */
+double limits_of_group_w(const Limits *l, const Fleet *f, const char *group, uint64_t now_us);
+double limits_of_device_w(const Limits *l, const Managed *md, uint64_t now_us);

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "control/observe.h"
+
+#include <errno.h>
+
+#include "control/cache-watch.h"
+#include "control/enforce.h"
+#include "control/fleet.h"
+#include "control/gather.h"
+#include "control/rest.h"
+#include "control/trust.h"
+#include "control/waking.h"
+#include "control/workload.h"
+#include "device/wake-record.h"
+
+#define PEEK_US    (200 * USEC_PER_MSEC) /* at sleeping disks: has IO woken one? */
+#define WATCHED_US (10 * USEC_PER_SEC)   /* keep looking so long after someone asked */
+#define DRIFT_US   (5 * USEC_PER_SEC)    /* between rereads of knobs that others change */
+
+void observe_note_asked(Control *c)
+{
+	c->attention.watched_until_us = clock_now_us(&c->loop->clock) + WATCHED_US;
+}
+
+void observe_hold_plan(Control *c, uint64_t until_us)
+{
+	c->attention.hold_plan_us = until_us;
+}
+
+bool observe_holds_plan(const Control *c)
+{
+	return c->tools.now_us < c->attention.hold_plan_us && errands_looks_out(&c->fleet);
+}
+
+static bool counted_by_bpf(const Managed *md, const Tools *t)
+{
+	return streq(meter_source(t->meter, md->device), "ebpf");
+}
+
+static bool sleeps_unwatched(const Managed *md)
+{
+	return managed_asleep(md) && !md->waking.watched;
+}
+
+/* By its own counters: where eBPF does not count it, and where IO may wait that has not been done.
+ */
+static bool has_to_be_looked_at(const Managed *md, const Tools *t)
+{
+	return !counted_by_bpf(md, t) || sleeps_unwatched(md) || md->waking.by_io;
+}
+
+static bool may_be_woken(const Managed *md, const Tools *t)
+{
+	(void)t;
+	return sleeps_unwatched(md) && !md->errands.busy;
+}
+
+static Need take_counters(Control *c, Managed *md, const DeviceCounters *counters)
+{
+	Need n = NOTHING_NEEDED;
+
+	if (!workload_take_counters(md, counters, &c->tools))
+		return n;
+	if (workload_mb_s(&md->workload) > 0)
+		n = waking_notice_served(md, &c->tools);
+	workload_judge(md, gather_policy(c), &c->tools);
+	return need_more(n, trust_judge(md, &c->tools));
+}
+
+static Need judge_news(Control *c, Managed *md)
+{
+	rest_judge(md, gather_policy(c), &c->tools);
+	return enforce_is_news(c, md) ? need(NEED_BETTER_PLAN, CAUSE_DEMAND) : NOTHING_NEEDED;
+}
+
+Need observe_take_look(Control *c, Managed *md, int r, const DeviceCounters *counters, bool peeks)
+{
+	Need n;
+
+	workload_take_waiting(md, r >= 0 ? counters->outstanding : 0, &c->tools);
+	n = waking_watch_io(md, &c->tools);
+	if (r < 0 || peeks || counted_by_bpf(md, &c->tools))
+		return n;
+	n = need_more(n, take_counters(c, md, counters));
+	return need_more(n, judge_news(c, md));
+}
+
+/* A test on its HBA has passed: standby is no longer withheld. */
+static Need take_wake_test(Control *c, Managed *md)
+{
+	const Device *d = md->device;
+
+	if (!d->wake_untested || md->errands.busy || !c->config.wakes || !*d->hba ||
+	    wake_record_get(c->config.wakes, d->hba) != WAKE_TESTED ||
+	    !job_apply_wake_test(md->device))
+		return NOTHING_NEEDED;
+	return fleet_reconsider(md, &c->tools);
+}
+
+static void reread_drifting(Managed *md, Tools *t)
+{
+	if (md->errands.busy || t->now_us < md->errands.reread_us + DRIFT_US)
+		return;
+	for_each_knob(const HeldKnob, hk, &md->knobs) if (hk->touched && hk->knob->drifts)
+	{
+		(void)errands_send_reread(md, REREAD_DRIFTING, t);
+		return;
+	}
+}
+
+static Need look_at(Control *c, Managed *md)
+{
+	DeviceCounters counters;
+	Need n = NOTHING_NEEDED;
+
+	if (counted_by_bpf(md, &c->tools) && meter_read(c->tools.meter, md->device, &counters) >= 0)
+		n = take_counters(c, md, &counters);
+	n = need_more(n, take_wake_test(c, md));
+	rest_watch_settling(md, &c->tools);
+	waking_clear_suspicion(md, &c->tools);
+	errands_send_cache(md, &c->tools);
+	n = need_more(n, judge_news(c, md));
+	errands_send_next(md, &c->tools);
+	reread_drifting(md, &c->tools);
+	return n;
+}
+
+Need observe_tick(Control *c, bool *ret_overrun)
+{
+	Need n = NOTHING_NEEDED;
+
+	/* counters first: what is measured is held against what they say */
+	errands_send_looks(&c->tools, has_to_be_looked_at, false);
+	gauges_send(&c->gauges, &c->tools);
+	gauges_measure_devices(&c->gauges, &c->tools);
+	for_each_device(Managed, md, &c->fleet) n = need_more(n, look_at(c, md));
+	n = need_more(n, gauges_judge(&c->gauges, &c->limits, enforce_is_settling(c), &c->tools,
+				      ret_overrun));
+	c->attention.looked_us = c->tools.now_us;
+	return n;
+}
+
+bool observe_tick_is_due(const Control *c)
+{
+	return c->tools.now_us - c->attention.looked_us >= LOOK_US - USEC_PER_MSEC;
+}
+
+static bool any(const Control *c, bool (*is)(const Managed *md))
+{
+	for_each_device(const Managed, md, &c->fleet) if (is(md)) return true;
+	return false;
+}
+
+void observe_peek(Control *c)
+{
+	if (!c->limits.enforcing || c->tools.now_us < c->attention.peeked_us + PEEK_US ||
+	    !any(c, sleeps_unwatched))
+		return;
+	c->attention.peeked_us = c->tools.now_us;
+	errands_send_looks(&c->tools, may_be_woken, true);
+}
+
+/* One that has to be asked, or to be seen serving, or to be asked once more what it offers. */
+static bool needs_looks(const Managed *md)
+{
+	return waking_suspect(md) || (md->waking.by_io && waking_under_way(md)) ||
+	       (md->errands.next && !md->errands.busy && !knob_set_touched(md));
+}
+
+/* Idle means asleep: without a claim and without anyone asking there is nothing to see. */
+static bool keeps_looking(const Control *c)
+{
+	return c->limits.enforcing || c->tools.now_us < c->attention.watched_until_us ||
+	       c->outbox.counted_out || cache_watch_any_draining(&c->fleet) || any(c, needs_looks);
+}
+
+uint64_t observe_due_us(const Control *c)
+{
+	uint64_t due_us = USEC_NEVER;
+
+	if (keeps_looking(c))
+		due_us = c->attention.looked_us + LOOK_US;
+	if (c->limits.enforcing && any(c, sleeps_unwatched))
+		due_us = MIN(due_us, MAX(c->attention.peeked_us + PEEK_US, c->tools.now_us));
+	if (observe_holds_plan(c))
+		due_us = MIN(due_us, c->attention.hold_plan_us);
+	return due_us;
+}
+
+uint64_t observe_fresh_us(const Control *c)
+{
+	return errands_looks_out(&c->fleet) ? 0 : c->attention.looked_us;
+}

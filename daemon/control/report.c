@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What people see of the state that the last turn has left. */
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "control/control-state.h"
+#include "control/fleet.h"
+#include "control/gather.h"
+#include "control/waking.h"
+#include "control/wear-account.h"
+#include "control/workload.h"
+
+static bool has_problems(const Control *c)
+{
+	for_each_device(const Managed, md,
+			&c->fleet) if (md->knobs.problem || md->waking.stuck ||
+				       errands_overdue(md, c->tools.now_us)) return true;
+	return false;
+}
+
+static NodeLoad node_load(const Control *c)
+{
+	const Plan *p = c->enforcement.plan;
+	NodeLoad l = { .expected_mb_s = p ? p->mb_s : 0 };
+
+	for_each_device(const Managed, md, &c->fleet)
+	{
+		l.mb_s += workload_mb_s(&md->workload);
+		l.demand_mb_s += md->planned.device.full_mb_s;
+	}
+	return l;
+}
+
+static NodeWatts node_watts(const Control *c)
+{
+	NodeWatts w = { .floor_w = c->enforcement.floor_w, .measured_w = c->gauges.measured_w };
+
+	for_each_device(const Managed, md, &c->fleet)
+	{
+		w.rated_w += md->device->profile->rated_w;
+		w.estimated_w += md->trust.estimated_w;
+		w.cap_w += md->cap_w;
+	}
+	return w;
+}
+
+void control_state(const Control *c, ControlState *ret)
+{
+	const Plan *p = c->enforcement.plan;
+
+	*ret = (ControlState){
+		.budget_w = c->limits.budget_w,
+		.effective = limits_effective(&c->limits),
+		.watts = node_watts(c),
+		.load = node_load(c),
+		.enforcing = c->limits.enforcing,
+		.shortfall_w = p ? MAX(p->shortfall_w, p->limit_shortfall_w) : 0,
+		.last_enforce_us = c->enforcement.last_enforce_us,
+		.n_devices = c->fleet.n,
+		.meter = c->tools.meter_why_not ? "device counters" : "ebpf",
+		.meter_why_not = c->tools.meter_why_not,
+	};
+	ret->degraded = ret->enforcing && (ret->shortfall_w > 0 || has_problems(c));
+}
+
+double control_rated_w(const Control *c)
+{
+	return limits_rated_w(&c->fleet, NULL);
+}
+
+size_t control_device_count(const Control *c)
+{
+	return c->fleet.n;
+}
+
+const Device *control_device_at(const Control *c, size_t index)
+{
+	return index < c->fleet.n ? c->fleet.devices[index]->device : NULL;
+}
+
+static DeviceSleep device_sleep(const Control *c, const Managed *md)
+{
+	WearTerms terms = wear_account_terms(md, &c->config);
+	const WearAccount *a = md->wear.account;
+	bool asleep = managed_asleep(md);
+	DeviceSleep s = { .asleep = asleep, .awake_why = asleep ? "" : md->rest.awake_why };
+
+	if (!a)
+		return s;
+	s.starts_left = a->starts;
+	s.starts_a_day = terms.starts_a_day;
+	s.loads_left = a->loads;
+	s.loads_a_day = terms.loads_a_day;
+	s.starts_used = a->starts_used;
+	return s;
+}
+
+static DeviceLoad device_load(const Workload *w)
+{
+	return (DeviceLoad){ .mb_s = workload_mb_s(w),
+			     .iops = workload_iops(w),
+			     .depth = w->rates.depth,
+			     .mean_kib = mix_mean_kib(&w->mix),
+			     .read_share = w->mix.read_share,
+			     .random_share = w->mix.random_share,
+			     .latency_us = w->rates.latency_us,
+			     .demand_mb_s = w->demand_mb_s };
+}
+
+static const char *reason_of(const Managed *md)
+{
+	return md->device->protected_why ? "protected"
+					 : plan_reason_text(md->planned.device.reason);
+}
+
+static void describe_problem(const Managed *md, char *buf, size_t size)
+{
+	const char *hba = *md->device->hba ? md->device->hba : "its HBA";
+
+	if (md->waking.stuck)
+		snprintf(buf, size,
+			 "it does not wake; no disk on %s is stopped until storpowerctl "
+			 "wake-test has passed there",
+			 hba);
+	else
+		snprintf(buf, size, "%s", md->knobs.problem ?: "");
+}
+
+static void describe(const Control *c, const Managed *md, DeviceState *ret)
+{
+	*ret = (DeviceState){
+		.device = md->device,
+		.setting = md->knobs.actual,
+		.planned = md->planned.device,
+		.watts = { .rated_w = md->device->profile->rated_w,
+			   .idle_w = md->device->profile->idle_w,
+			   .cap_w = md->cap_w,
+			   .estimated_w = md->trust.estimated_w,
+			   .measured_w = md->trust.measured_w },
+		.load = device_load(&md->workload),
+		.sleep = device_sleep(c, md),
+		.cache = { .redirect = md->knobs.actual.redirect,
+			   .known = md->cache.known,
+			   .dirty_bytes = md->cache.state.dirty_bytes,
+			   .room_bytes = md->cache.state.room_bytes },
+		.exactness = setting_exactness(&md->knobs.actual),
+		.meter = meter_source(c->tools.meter, md->device),
+		.reason = reason_of(md),
+		.changing = md->errands.busy || waking_under_way(md),
+	};
+	describe_problem(md, ret->problem, sizeof(ret->problem));
+}
+
+int control_device(const Control *c, size_t index, DeviceState *ret)
+{
+	if (index >= c->fleet.n)
+		return -ENOENT;
+	describe(c, c->fleet.devices[index], ret);
+	return 0;
+}
+
+int control_device_by_name(const Control *c, const char *name, DeviceState *ret)
+{
+	const Managed *md = fleet_find_name(&c->fleet, name);
+
+	if (!md)
+		return -ENOENT;
+	describe(c, md, ret);
+	return 0;
+}
+
+int control_knobs(const Control *c, const char *device, KnobState **ret, size_t *ret_n)
+{
+	const Managed *md = fleet_find_name(&c->fleet, device);
+	KnobState *states = md ? calloc(knob_count(), sizeof(*states)) : NULL;
+	size_t n = 0;
+
+	if (!states)
+		return md ? -ENOMEM : -ENOENT;
+	for_each_knob(const HeldKnob, hk, &md->knobs) states[n++] =
+		(KnobState){ .name = hk->knob->name,
+			     .mechanism = hk->knob->mechanism,
+			     .exactness = hk->knob->exactness,
+			     .offered = hk->offered,
+			     .why_not = hk->why_not,
+			     .original = hk->original.text,
+			     .wanted = hk->touched ? hk->wanted.text : "" };
+	*ret = states;
+	*ret_n = n;
+	return 0;
+}
+
+size_t control_sensor_count(const Control *c)
+{
+	return c->gauges.n;
+}
+
+void control_sensor(const Control *c, size_t index, SensorState *ret)
+{
+	static const char *const scopes[] = { "node", "group", "device", "host" };
+	const Gauge *g = &c->gauges.gauges[index];
+
+	*ret = (SensorState){ .name = g->config->name,
+			      .type = sensor_type_name(g->config->type),
+			      .of = scopes[g->config->scope],
+			      .target = g->config->target,
+			      .watts = g->watts,
+			      .why_aside = g->health.why_aside };
+}
+
+size_t control_wakeup_count(const Control *c)
+{
+	return ring_count(&c->diary.wakeups);
+}
+
+const Wakeup *control_wakeup(const Control *c, size_t index)
+{
+	return ring_get(&c->diary.wakeups, index);
+}
+
+size_t control_decision_count(const Control *c)
+{
+	return ring_count(&c->diary.decisions);
+}
+
+const Decision *control_decision(const Control *c, size_t index)
+{
+	return ring_get(&c->diary.decisions, index);
+}

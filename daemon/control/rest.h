@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* How deep a disk may be put to sleep now, and why not deeper. */
+
+#include "control/tools.h"
+
+void rest_init(Managed *md);
+void rest_done(Managed *md);
+void rest_judge(Managed *md, const Policy *p, Tools *t);
+bool rest_limits_differ(const SleepLimits *a, const SleepLimits *b);
+/* Those it serves need it: it is not asked again for a while. */
+void rest_refuse(Managed *md, const char *why, Tools *t);
+
+/* Its step into a sleeping condition has to wait until then; 0: it need not. */
+uint64_t rest_settled_us(const Managed *md, uint64_t now_us);
+/* A cache that holds back what it can may not hold back enough. */
+void rest_watch_settling(Managed *md, Tools *t);
+/* Is it still to be put to sleep, once what comes before is done? */
+void rest_await(Managed *md);
+/* Whether it still is. `same`: the budget for which it was. True: what was planned for it can no
+ * longer be. */
+bool rest_await_on(Managed *md, bool same, const Policy *p, Tools *t);

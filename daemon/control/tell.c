@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "control/tell.h"
+
+#include "base/log.h"
+#include "control/observe.h"
+#include "control/verify.h"
+
+static void tell_plan(Control *c, Cause cause)
+{
+	const Plan *p = c->enforcement.plan;
+	const char *why = cause_text(cause);
+	char cap[32], text[160];
+
+	format_watts(cap, sizeof(cap), p->cap_w);
+	snprintf(text, sizeof(text), "%zu devices can draw %s, %.0f of %.0f MB/s", p->n_devices,
+		 cap, p->mb_s, p->full_mb_s);
+	diary_decide(&c->diary, "", c->diary.why, "%s: %s", why, text);
+	log_info("%s: %s (%s)", why, text, c->diary.why);
+	if (p->shortfall_w > 0)
+		log_warning(
+			"The budget is %.1f W below what the devices draw at least: held at that",
+			p->shortfall_w);
+	if (c->events.plan_applied)
+		c->events.plan_applied(p, why, c->events.userdata);
+}
+
+static void tell_claims(Control *c)
+{
+	size_t n;
+	ClaimNews *news = limits_take_news(&c->limits, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const Claim *claim = claims_find(c->limits.claims, news[i].cookie);
+
+		if (news[i].ended_why && c->events.claim_ended)
+			c->events.claim_ended(news[i].cookie, news[i].ended_why,
+					      c->events.userdata);
+		else if (!news[i].ended_why && claim && c->events.claim_added)
+			c->events.claim_added(claim, c->events.userdata);
+	}
+	free(news);
+}
+
+void tell_device(Control *c, const char *name, bool present)
+{
+	if (c->events.device_changed)
+		c->events.device_changed(name, present, c->events.userdata);
+}
+
+void tell_all(Control *c, const Outcome *o)
+{
+	if (o->planned)
+		tell_plan(c, o->cause);
+	if (o->overrun && c->events.overrun)
+		c->events.overrun(c->gauges.measured_w, c->limits.budget_w, c->events.userdata);
+	limits_save(&c->limits, &c->tools);
+	tell_claims(c);
+	if (o->changed && c->events.changed)
+		c->events.changed(c->events.userdata);
+	verify_tell(c);
+	waiters_tell(&c->waiters, c->tools.now_us, !c->outbox.counted_out && !observe_holds_plan(c),
+		     observe_fresh_us(c));
+}

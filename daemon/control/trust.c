@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "control/trust.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "control/waking.h"
+#include "control/workload.h"
+
+#define BIAS_DECAY        0.95 /* a look */
+#define BIAS_CHANGE       0.001
+#define BIAS_MAX          1.5
+#define SENSOR_ERROR      0.02 /* what a sensor may be off without anything being wrong */
+#define PACE_WINDOW_US    (500 * USEC_PER_MSEC)
+#define PACE_TOLERANCE    1.15 /* of the pace, in a window: io.cost lets short bursts through */
+#define UNCONTROLLED_MAX  0.05 /* of the bytes */
+#define UNCONTROLLED_MB_S 0.1  /* less is not worth a word */
+#define UNCONTROLLED_US   (300 * USEC_PER_SEC) /* before pacing is trusted again */
+
+void trust_init(Managed *md)
+{
+	md->trust =
+		(Trust){ .bias = 1, .measured_w = NAN, .estimated_w = md->device->profile->idle_w };
+}
+
+bool trust_clear_due(Managed *md, uint64_t now_us)
+{
+	Trust *t = &md->trust;
+
+	if (!t->uncontrolled_until_us || t->uncontrolled_until_us > now_us)
+		return false;
+	t->uncontrolled_until_us = 0;
+	return true;
+}
+
+/* Only upwards: a device found to draw more than it can is believed to go on doing so, and slowly
+ * forgiven. */
+static double new_bias(double bias, double over)
+{
+	double forgiven = 1 + BIAS_DECAY * (bias - 1);
+
+	if (over > 1 + SENSOR_ERROR)
+		return MIN(MAX(over, forgiven), BIAS_MAX);
+	return forgiven < 1 + SENSOR_ERROR ? 1 : forgiven;
+}
+
+Need trust_distrust(Managed *md, double over)
+{
+	md->trust.bias = new_bias(md->trust.bias, over);
+	return md->trust.bias > md->planned.bias + BIAS_CHANGE ? need(NEED_PLAN, CAUSE_DEMAND)
+							       : NOTHING_NEEDED;
+}
+
+/* Without IO, in the condition that it is in. */
+static double base_w(const Managed *md)
+{
+	const Profile *p = md->device->profile;
+	const ConditionPower *c = &p->conditions[md->knobs.actual.condition];
+
+	return md->knobs.actual.condition != CONDITION_ACTIVE && c->present ? c->watts : p->idle_w;
+}
+
+static Need judge_power(Managed *md, Tools *t)
+{
+	const Profile *p = md->device->profile;
+	const Workload *w = &md->workload;
+	double cap_w = cap_watts(p, &md->knobs.actual);
+	Prediction expected;
+
+	predict_demand(p, &w->mix, &md->knobs.actual, workload_mb_s(w), &expected);
+	md->trust.estimated_w = expected.watts;
+	if (!isnan(w->rates.joules_per_s))
+		md->trust.estimated_w = MIN(base_w(md) + w->rates.joules_per_s, cap_w);
+	if (waking_under_way(md))
+		md->trust.estimated_w = MAX(md->trust.estimated_w, md->waking.watts);
+	else if (!isnan(md->trust.measured_w) && t->now_us >= md->knobs.tightened_us + AVERAGED_US)
+		return trust_distrust(md, md->trust.measured_w / cap_w);
+	return NOTHING_NEEDED;
+}
+
+static bool passes_pacing_by(const Managed *md)
+{
+	double share = md->workload.rates.uncontrolled_share;
+
+	return md->knobs.offer.mechanisms & MECHANISM_PACING && share > UNCONTROLLED_MAX &&
+	       share * workload_mb_s(&md->workload) >= UNCONTROLLED_MB_S;
+}
+
+static Need judge_control(Managed *md, Tools *t)
+{
+	double percent = 100 * md->workload.rates.uncontrolled_share;
+	bool was = trust_is_uncontrolled(md, t->now_us);
+
+	if (!passes_pacing_by(md))
+		return NOTHING_NEEDED;
+	md->trust.uncontrolled_until_us = t->now_us + UNCONTROLLED_US;
+	if (was)
+		return NOTHING_NEEDED;
+	diary_decide(t->diary, md->device->name, "IO of the root cgroup passes pacing by",
+		     "pacing is not relied on (%.0f %% uncontrolled)", percent);
+	log_notice("%s: %.0f %% of its IO comes from the root cgroup, which pacing cannot hold: "
+		   "the queue's own limits are used instead",
+		   md->device->name, percent);
+	return need(NEED_PLAN, CAUSE_DEMAND);
+}
+
+Need trust_judge(Managed *md, Tools *t)
+{
+	Need control = judge_control(md, t);
+
+	return need_more(control, judge_power(md, t));
+}
+
+Need trust_take_overrun(Managed *md, double spent_w, Tools *t)
+{
+	double idle_w = md->device->profile->idle_w, pace_w = md->knobs.actual.pace_w;
+
+	/* what was let through before the last lowering is being answered already */
+	if (pace_w <= 0 || spent_w <= pace_w || t->now_us < md->knobs.tightened_us + LOOK_US)
+		return NOTHING_NEEDED;
+	(void)trust_distrust(md, (idle_w + spent_w) / (idle_w + pace_w));
+	log_notice("%s: spends %.2f W by eBPF, paced to %.2f W: planned for with %.0f %% more from "
+		   "now",
+		   md->device->name, spent_w, pace_w, 100 * (md->trust.bias - 1));
+	return need(NEED_TOLD_PLAN, CAUSE_SPENT_TOO_MUCH);
+}
+
+void trust_watch_pace(Managed *md, Meter *meter)
+{
+	double pace_w =
+		md->knobs.actual.pace_w > 0 ? PACE_TOLERANCE * md->knobs.actual.pace_w : INFINITY;
+
+	if (pace_w == md->trust.watched_pace_w)
+		return;
+	md->trust.watched_pace_w = pace_w;
+	(void)meter_set_cap_window(meter, md->device, pace_w, PACE_WINDOW_US);
+}
+
+void trust_note_aside(const char *of, bool was_believed, const SensorHealth *h)
+{
+	if (was_believed && *h->why_aside)
+		log_warning("%s: its power reading is set aside: %s", of, h->why_aside);
+	else if (!was_believed && !*h->why_aside)
+		log_notice("%s: its power reading is believed again", of);
+}
+
+void trust_set_measured(Managed *md, double watts)
+{
+	md->trust.measured_w = watts;
+}
+
+void trust_take_power(Managed *md, int r, double watts)
+{
+	Trust *t = &md->trust;
+	bool was_believed = !*t->health.why_aside;
+
+	/* a drive that does not measure itself is no fault */
+	if (r == -EOPNOTSUPP) {
+		t->measured_w = NAN;
+		t->measures_not = true;
+		return;
+	}
+	t->measured_w =
+		sensor_judge(&t->health, r, watts, t->estimated_w, md->device->profile->rated_w)
+			? watts
+			: NAN;
+	trust_note_aside(md->device->name, was_believed, &t->health);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* How far the model is believed of a device: what it draws beside what it was said to draw, and
+ * whether pacing reaches its IO at all. */
+
+#include "control/tools.h"
+
+void trust_init(Managed *md);
+static inline bool trust_is_uncontrolled(const Managed *md, uint64_t now_us)
+{
+	return now_us < md->trust.uncontrolled_until_us;
+}
+
+/* Pacing is relied on again; true: from now on. */
+bool trust_clear_due(Managed *md, uint64_t now_us);
+/* After new rates. */
+Need trust_judge(Managed *md, Tools *t);
+/* It draws so many times what it may. */
+Need trust_distrust(Managed *md, double over);
+/* eBPF saw it spend so much, above idle. */
+Need trust_take_overrun(Managed *md, double spent_w, Tools *t);
+void trust_watch_pace(Managed *md, Meter *meter); /* eBPF is told what is in force */
+
+/* What it draws, as its own reading said, or a sensor beside it; r: what the reading returned. */
+void trust_take_power(Managed *md, int r, double watts);
+void trust_set_measured(Managed *md, double watts);
+void trust_note_aside(const char *of, bool was_believed, const SensorHealth *h);

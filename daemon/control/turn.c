@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "control/turn.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "control/cache-watch.h"
+#include "control/caps.h"
+#include "control/enforce.h"
+#include "control/fleet.h"
+#include "control/observe.h"
+#include "control/outcome.h"
+#include "control/rest.h"
+#include "control/tell.h"
+#include "control/trust.h"
+#include "control/verify.h"
+#include "control/waking.h"
+
+/* What the handlers of the meter are given. */
+typedef struct Hearing {
+	Control *c;
+	Need need;
+} Hearing;
+
+static void on_overrun(dev_t devnum, double joules, double seconds, void *userdata)
+{
+	Hearing *h = userdata;
+	Managed *md = fleet_find_devnum(&h->c->fleet, devnum);
+
+	if (md && h->c->limits.enforcing)
+		h->need =
+			need_more(h->need, trust_take_overrun(md, joules / seconds, &h->c->tools));
+}
+
+static void on_woken(const MeterWake *w, void *userdata)
+{
+	Hearing *h = userdata;
+	Managed *md = fleet_find_devnum(&h->c->fleet, w->devnum);
+	bool ask;
+	Need n;
+
+	if (!md)
+		return;
+	n = waking_take_waker(md, w, &h->c->tools, &ask);
+	if (ask)
+		errands_ask(md, ERRAND_REREAD);
+	if (n.level == NEED_TOLD_PLAN)
+		n.cause = CAUSE_WAKE_SEEN;
+	h->need = need_more(h->need, n);
+}
+
+static Need hear_meter(Control *c)
+{
+	Hearing h = { c, NOTHING_NEEDED };
+
+	(void)meter_process(c->tools.meter, on_overrun, on_woken, &h);
+	return h.need;
+}
+
+static Need take_added(Control *c, Device *d)
+{
+	if (fleet_find(&c->fleet, d) || !fleet_add(&c->fleet, d, &c->tools))
+		return NOTHING_NEEDED;
+	tell_device(c, d->name, true);
+	return need(NEED_TOLD_PLAN, CAUSE_ADDED);
+}
+
+static Need take_removed(Control *c, Managed *md)
+{
+	_cleanup_free_ char *name = strdup(md->device->name);
+
+	fleet_remove(&c->fleet, md, &c->tools);
+	if (name)
+		tell_device(c, name, false);
+	return need(NEED_TOLD_PLAN, CAUSE_REMOVED);
+}
+
+static Need take_reset(Control *c, Managed *md)
+{
+	if (!c->enforcement.event_us)
+		enforce_note_event(c, c->tools.now_us);
+	knob_set_expect_worst(md);
+	errands_ask(md, ERRAND_RESET);
+	return NOTHING_NEEDED; /* the reaction follows the reading */
+}
+
+static Need take_change(Control *c, const DeviceChange *e)
+{
+	Managed *md = fleet_find(&c->fleet, e->device);
+
+	if (e->what != DEVICE_RESET && c->enforcement.plan)
+		enforce_note_event(c, c->tools.now_us);
+	if (e->what == DEVICE_ADDED)
+		return take_added(c, e->device);
+	if (!md)
+		return NOTHING_NEEDED;
+	if (e->what == DEVICE_REMOVED)
+		return take_removed(c, md);
+	if (e->what == DEVICE_RESET)
+		return take_reset(c, md);
+	if (e->what == DEVICE_CHANGED)
+		return fleet_reconsider(md, &c->tools);
+	errands_ask(md, ERRAND_REDIRECTS);
+	return need(NEED_PLAN, CAUSE_MOVED);
+}
+
+/* Readings come every second; what they tell is announced when it matters. */
+static bool is_visible(const Event *e)
+{
+	const Job *j = (const Job *)e;
+
+	return e->kind != EVENT_JOB_DONE || j->kind == JOB_STEP || j->kind == JOB_PROBE ||
+	       j->kind == JOB_REREAD || j->kind == JOB_WAKE_TEST;
+}
+
+static Need take_event(Control *c, Event *e)
+{
+	Need n;
+
+	if (e->kind == EVENT_JOB_DONE)
+		return outcome_take(c, (Job *)e);
+	n = take_change(c, (DeviceChange *)e);
+	device_change_free((DeviceChange *)e);
+	return n;
+}
+
+/* What was waited for has come: the device may be planned for again, or no longer. */
+static Need take_due(Control *c, Managed *md)
+{
+	uint64_t now_us = c->tools.now_us;
+	bool due = trust_clear_due(md, now_us);
+
+	due |= knob_set_clear_retries(md, now_us);
+	due |= errands_clear_due(md, now_us);
+	return need_more(waking_clear_due(md, &c->tools),
+			 due ? need(NEED_PLAN, CAUSE_DUE) : NOTHING_NEEDED);
+}
+
+static Need take_all(Control *c, bool *ret_changed)
+{
+	Need n = need_more(queue_take_need(&c->queue), hear_meter(c));
+	Need claims = limits_take_due(&c->limits, c->tools.now_us);
+	Event *e;
+
+	if (claims.level)
+		enforce_note_event(c, c->tools.now_us);
+	n = need_more(claims, n);
+	while ((e = queue_take(&c->queue))) {
+		*ret_changed |= is_visible(e);
+		n = need_more(n, take_event(c, e));
+	}
+	for_each_device(Managed, md, &c->fleet)
+	{
+		n = need_more(n, take_due(c, md));
+		errands_send_next(md, &c->tools);
+	}
+	return n;
+}
+
+/* While nothing is to be enforced, nothing is held back and what is held is written back. */
+static Need release_held(Control *c)
+{
+	Need n = NOTHING_NEEDED;
+
+	for_each_device(Managed, md, &c->fleet) n = need_more(n, cache_watch_drain(md, &c->tools));
+	return n;
+}
+
+static void let_sleep_on(Control *c)
+{
+	for_each_device(Managed, md, &c->fleet) knob_set_let_sleep_on(md, &c->tools);
+}
+
+static bool is_worth_a_plan(const Control *c, Need n)
+{
+	if (n.level == NEED_BETTER_PLAN)
+		return c->limits.enforcing || cache_watch_any_draining(&c->fleet);
+	return n.level > NEED_BETTER_PLAN;
+}
+
+static void plan(Control *c, Need n, Outcome *o)
+{
+	bool changes;
+	Need more;
+	int r;
+
+	if (n.level > NEED_BETTER_PLAN) {
+		limits_update(&c->limits, &c->tools);
+		if (!c->limits.enforcing)
+			(void)release_held(c);
+	}
+	r = enforce_plan(c, n.level == NEED_BETTER_PLAN, &changes, &more);
+	if (r < 0) {
+		log_error_errno(r, "No plan could be made; the last one stays in force");
+		return;
+	}
+	queue_add_need(&c->queue, more);
+	if (n.level > NEED_BETTER_PLAN && !c->limits.enforcing)
+		let_sleep_on(c);
+	o->planned = changes || n.level == NEED_TOLD_PLAN;
+	o->cause = n.cause;
+	o->changed = true;
+}
+
+static void update_caps(Control *c)
+{
+	for_each_device(Managed, md, &c->fleet)
+	{
+		caps_update(md, c->tools.now_us);
+		trust_watch_pace(md, c->tools.meter);
+	}
+}
+
+static void turn_once(Control *c)
+{
+	Outcome o = {};
+	Need n;
+
+	c->tools.now_us = clock_now_us(&c->loop->clock);
+	n = take_all(c, &o.changed);
+	if (!c->tools.stopping && c->attention.started && observe_tick_is_due(c))
+		n = need_more(n, observe_tick(c, &o.overrun));
+	else if (!c->tools.stopping)
+		observe_peek(c);
+	update_caps(c);
+	if (is_worth_a_plan(c, n) && !c->tools.stopping && c->attention.started &&
+	    !observe_holds_plan(c))
+		plan(c, n, &o);
+	else if (n.level > NEED_STEPS && observe_holds_plan(c))
+		queue_hold_need(&c->queue, n);
+	else
+		queue_add_need(&c->queue, enforce_steps(c));
+	update_caps(c);
+	outbox_send(&c->outbox, c->loop, &c->queue);
+	enforce_note_done(c);
+	if (o.changed)
+		enforce_update_floor(c);
+	tell_all(c, &o);
+}
+
+/* When the device must be looked after again. */
+static uint64_t due_us_of(const Control *c, const Managed *md)
+{
+	uint64_t now_us = c->tools.now_us;
+	uint64_t due_us = MIN(waking_due_us(md), md->trust.uncontrolled_until_us ?: USEC_NEVER);
+	bool pending = false;
+
+	for_each_knob(const HeldKnob, hk, &md->knobs)
+	{
+		if (hk->retry_at_us)
+			due_us = MIN(due_us, hk->retry_at_us);
+		pending |= hk->pending;
+	}
+	if (pending && !md->errands.busy && now_us < knob_set_thawed_us(md))
+		due_us = MIN(due_us, knob_set_thawed_us(md));
+	if (pending && rest_settled_us(md, now_us))
+		due_us = MIN(due_us, rest_settled_us(md, now_us));
+	if (md->errands.busy && !md->errands.overdue_told)
+		due_us = MIN(due_us, md->errands.began_us + OVERDUE_US);
+	return due_us;
+}
+
+static void arm(Control *c)
+{
+	uint64_t due_us = MIN(c->limits.due_us, observe_due_us(c));
+
+	due_us = MIN(due_us, MIN(waiters_due_us(&c->waiters), verify_due_us(c)));
+	for_each_device(const Managed, md, &c->fleet) due_us = MIN(due_us, due_us_of(c, md));
+	c->loop->wake_at(c->loop, due_us);
+}
+
+void turn(Control *c)
+{
+	do
+		turn_once(c);
+	while (!queue_is_empty(&c->queue));
+	if (!c->tools.stopping)
+		arm(c);
+}

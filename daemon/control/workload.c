@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "control/workload.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#define RATES_LEAST_US (100 * USEC_PER_MSEC)
+#define MIX_BLEND      0.5  /* weight of the newest second */
+#define BUSY_DEPTH     0.85 /* of the depth it may have: waiting for the device, not for work */
+#define DEMAND_CHANGE  0.1  /* relative: worth a new plan */
+#define MIX_CHANGE     0.15
+
+void workload_init(Managed *md, uint64_t now_us)
+{
+	md->workload = (Workload){ .mix = MIX_UNKNOWN,
+				   .demand_mb_s = INFINITY,
+				   .last_io_us = now_us,
+				   .last_read_us = now_us,
+				   .last_write_us = now_us };
+}
+
+/* Rates over less than that are chance. */
+static bool is_too_soon(const Workload *w, const DeviceCounters *c)
+{
+	return w->has_counters && c->time_us >= w->counters.time_us &&
+	       c->time_us - w->counters.time_us < RATES_LEAST_US;
+}
+
+static void note_io(Workload *w, uint64_t now_us)
+{
+	if (workload_mb_s(w) > 0) /* a flush alone is none */
+		w->last_io_us = now_us;
+	if (w->rates.iops[READ_IO] > 0)
+		w->last_read_us = now_us;
+	/* what a knob makes its array write there is nobody's wish to have the disk awake */
+	if (w->rates.iops[WRITE_IO] > 0 && now_us >= w->own_io_until_us)
+		w->last_write_us = now_us;
+}
+
+bool workload_take_counters(Managed *md, const DeviceCounters *c, Tools *t)
+{
+	Workload *w = &md->workload;
+	int r;
+
+	if (is_too_soon(w, c))
+		return false;
+	r = w->has_counters ? meter_rates(&w->counters, c, &w->rates) : -ESTALE;
+	if (r == -EAGAIN)
+		return false;
+	w->counters = *c;
+	w->has_counters = true;
+	if (r < 0)
+		return false;
+	note_io(w, t->now_us);
+	return true;
+}
+
+void workload_take_waiting(Managed *md, double waiting, const Tools *t)
+{
+	md->workload.waiting = waiting;
+	md->workload.waiting_us = t->now_us;
+}
+
+/* The first sight counts in full, later ones half. */
+static double blend(const Workload *w, double old, double new)
+{
+	if (isnan(new))
+		return old;
+	return w->has_mix ? old + MIX_BLEND * (new - old) : new;
+}
+
+/* IOs as large as the chunk are parts of larger ones: what was seen before the chunk was set is the
+ * better knowledge. */
+static bool is_split(const Setting *s, double kib)
+{
+	return s->chunk_kib && kib >= 0.9 * s->chunk_kib;
+}
+
+static void judge_mix(Workload *w, const Setting *s)
+{
+	const MeterRates *r = &w->rates;
+	bool read_split = is_split(s, r->read_kib), write_split = is_split(s, r->write_kib);
+
+	if (!read_split && !write_split) {
+		w->mix.read_share = CLAMP(blend(w, w->mix.read_share, r->read_share), 0.0, 1.0);
+		w->mix.random_share =
+			CLAMP(blend(w, w->mix.random_share, r->random_share), 0.0, 1.0);
+	}
+	if (!read_split)
+		w->mix.read_kib = blend(w, w->mix.read_kib, r->read_kib);
+	if (!write_split)
+		w->mix.write_kib = blend(w, w->mix.write_kib, r->write_kib);
+	/* what was outstanding shows the workload's depth only while nothing holds it back */
+	if (!s->depth && !s->chunk_kib)
+		w->offered_depth = MAX(r->depth, 0.9 * w->offered_depth);
+	else if (!s->chunk_kib)
+		w->offered_depth = MAX(r->depth, w->offered_depth);
+	w->mix.depth = MAX(w->offered_depth, 1.0);
+	w->has_mix = true;
+}
+
+/* Above idle, by what eBPF counted; else by the mean IO. */
+static double spent_w(const Workload *w, double price_j)
+{
+	return isnan(w->rates.joules_per_s) ? workload_iops(w) * price_j : w->rates.joules_per_s;
+}
+
+/* Does the workload want more than it gets? It keeps all the depth outstanding that it may have; or
+ * spends the joules that it is paced to (what pacing holds back is not seen as outstanding, and a
+ * slow pace is a few IOs a second: one more or less is chance); or reaches what the setting is
+ * predicted to give. */
+static bool is_saturated(const Managed *md, double near)
+{
+	const Workload *w = &md->workload;
+	const Setting *s = &md->knobs.actual;
+	double price_j = mix_price_joules(md->device->profile, &w->mix);
+	Prediction p;
+
+	if (workload_iops(w) <= 0)
+		return false;
+	if (s->depth && w->rates.depth >= BUSY_DEPTH * MIN((double)s->depth, w->mix.depth))
+		return true;
+	if (s->pace_w > 0 && spent_w(w, price_j) + price_j / w->rates.seconds >= near * s->pace_w)
+		return true;
+	predict(md->device->profile, &w->mix, s, &p);
+	return workload_mb_s(w) >= near * p.mb_s;
+}
+
+/* A device planned for its demand and the policy's headroom is busy for 1/headroom of the time:
+ * more than half-way from there to all of it wants more. */
+void workload_judge(Managed *md, const Policy *policy, const Tools *t)
+{
+	double near = (1 + 1 / policy->demand_headroom) / 2;
+
+	if (md->workload.last_io_us == t->now_us)
+		judge_mix(&md->workload, &md->knobs.actual);
+	md->workload.demand_mb_s = is_saturated(md, near) ? INFINITY : workload_mb_s(&md->workload);
+}
+
+void workload_forget_counters(Managed *md)
+{
+	md->workload.has_counters = false;
+}
+
+void workload_note_own_io(Managed *md, uint64_t until_us)
+{
+	md->workload.own_io_until_us = until_us;
+}
+
+static bool differs(double a, double b, double relative)
+{
+	if (isinf(a) || isinf(b))
+		return isinf(a) != isinf(b);
+	return fabs(a - b) > relative * MAX(MAX(fabs(a), fabs(b)), 1.0);
+}
+
+bool workload_demand_differs(double a, double b)
+{
+	return differs(a, b, DEMAND_CHANGE);
+}
+
+bool workload_mix_differs(const Mix *a, const Mix *b)
+{
+	return fabs(a->read_share - b->read_share) > MIX_CHANGE ||
+	       fabs(a->random_share - b->random_share) > MIX_CHANGE ||
+	       differs(mix_mean_kib(a), mix_mean_kib(b), 2 * MIX_CHANGE) ||
+	       differs(a->depth, b->depth, 0.5);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What a device's knobs say when they are read again: what is lost is set anew, and nothing else
+ * happens. */
+
+#include "test-control.h"
+
+static const char busy_flash[] = SIM_NODE("balanced") SIM_FLASH "demand = saturate\n";
+
+static const Setting depth_32 = { .power_state = -1, .depth = 32 };
+static const Setting depth_one = { .power_state = -1, .depth = 1 };
+
+static void aim(Fixture *f, const Setting *s)
+{
+	aim_at(f, f->control->fleet.devices[0], s);
+}
+
+static void a_reading_that_finds_nothing_lost_changes_nothing(void **state)
+{
+	_cleanup_free_ char *before = NULL, *after = NULL;
+	const Setting set = { .power_state = 1, .depth = 32, .chunk_kib = 64 };
+	FaultyDevice nvme;
+	Managed *md;
+	size_t decisions;
+	Setting actual;
+	double cap_w;
+	Fixture f;
+
+	(void)state;
+	md = open_faulty(&f, busy_flash, &nvme);
+	aim(&f, &set);
+	fixture_run(&f, 5);
+	before = fixture_dump(&f);
+	decisions = f.control->diary.decisions.n_ever;
+	nvme.n_writes = 0;
+	cap_w = md->cap_w;
+	actual = md->knobs.actual;
+	reread(&f, md);
+	assert_true(md->errands.busy);
+	fixture_run(&f, 1);
+	assert_false(md->errands.busy);
+	assert_int_equal(f.control->diary.decisions.n_ever, decisions);
+	assert_int_equal(nvme.n_writes, 0);
+	assert_true(setting_equal(&md->knobs.actual, &actual));
+	assert_true(md->cap_w == cap_w);
+	after = fixture_dump(&f);
+	assert_string_equal(before, after);
+	fixture_close(&f);
+}
+
+static void a_reading_that_finds_something_lost_has_it_set_again(void **state)
+{
+	_cleanup_free_ char *before = NULL;
+	FaultyDevice nvme;
+	Managed *md;
+	KnobValue held;
+	Fixture f;
+
+	(void)state;
+	md = open_faulty(&f, busy_flash, &nvme);
+	limit(&f, SCOPE_DEVICE, md->device->name, 60);
+	fixture_run(&f, 20);
+	before = fixture_dump(&f);
+	for (size_t i = 0; i < knob_count(); i++)
+		if (md->knobs.knobs[i].touched) {
+			held = value_of(&f, md->device->name, md->knobs.knobs[i].knob->name);
+			assert_int_equal(knob_apply(md->knobs.knobs[i].knob, md->device,
+						    &md->knobs.knobs[i].original, NULL),
+					 0);
+			assert_string_not_equal(
+				held.text,
+				value_of(&f, md->device->name, md->knobs.knobs[i].knob->name).text);
+		}
+	reread(&f, md);
+	fixture_run(&f, 5);
+	assert_int_equal(count_decisions(&f, md->device->name, "lost is set again"), 1);
+	assert_as_found(&f, before);
+	assert_no_drift(&f);
+	fixture_close(&f);
+}
+
+/* What it is to have next is not what it had. */
+static void a_knob_that_waits_for_its_turn_has_lost_nothing(void **state)
+{
+	const Setting as_found = SETTING_AS_FOUND;
+	FaultyDevice nvme;
+	Managed *md;
+	size_t pending = 0;
+	Fixture f;
+
+	(void)state;
+	md = open_faulty(&f, busy_flash, &nvme);
+	limit(&f, SCOPE_DEVICE, md->device->name, 60);
+	fixture_run(&f, 20);
+	knob_set_aim(md, &as_found, &f.control->tools);
+	for (size_t i = 0; i < knob_count(); i++)
+		pending += md->knobs.knobs[i].pending;
+	assert_true(pending > 0);
+	reread(&f, md);
+	fixture_run(&f, 0.001);
+	assert_int_equal(count_decisions(&f, md->device->name, "lost is set again"), 0);
+	fixture_close(&f);
+}
+
+/* nr-requests cannot be given back while bfq holds depth 1; then somebody puts both back. What
+ * nr-requests holds is not depth 1. The plan leaves the device as it is meanwhile, because yet
+ * another knob waits for its retry. */
+static Managed *lose_depth_one(Fixture *f, FaultyDevice *nvme)
+{
+	Managed *md = open_faulty(f, busy_flash, nvme);
+	const char *name = md->device->name;
+
+	aim(f, &depth_32);
+	fixture_run(f, 0.1);
+	aim(f, &depth_one);
+	/* bfq is written by now, and comes first */
+	nvme->of = "nr_requests";
+	nvme->refuse = true;
+	fixture_run(f, 0.1);
+	assert_int_equal(md->knobs.target.depth, 1);
+	assert_true(managed_knob(f, name, "nr-requests")->touched);
+	assert_true(managed_knob(f, name, "bfq-strict")->touched);
+	assert_int_equal(md->knobs.actual.depth, 1);
+	managed_knob(f, name, "nvme-power-state")->retry_at_us = now_us(f) + 60 * USEC_PER_SEC;
+	nvme->refuse = false;
+	assert_int_equal(knob_apply(knob_find("bfq-strict"), md->device,
+				    &managed_knob(f, name, "bfq-strict")->original, NULL),
+			 0);
+	assert_int_equal(knob_apply(knob_find("nr-requests"), md->device,
+				    &managed_knob(f, name, "nr-requests")->original, NULL),
+			 0);
+	return md;
+}
+
+static void what_another_knob_of_the_mechanism_holds_is_not_what_was_lost(void **state)
+{
+	FaultyDevice nvme;
+	Managed *md;
+	Fixture f;
+
+	(void)state;
+	md = lose_depth_one(&f, &nvme);
+	nvme.of = "scheduler";
+	nvme.refuse = true;
+	reread(&f, md);
+	fixture_run(&f, 0.1);
+	assert_non_null(md->knobs.problem);
+	print_message("# depth %u is believed, %.2f W\n", md->knobs.actual.depth, md->cap_w);
+	assert_int_equal(md->knobs.actual.depth, 0);
+	assert_true(md->cap_w >= md->device->profile->rated_w - EPSILON_W);
+	fixture_close(&f);
+}
+
+static void a_mechanism_of_two_knobs_that_is_lost_is_set_again(void **state)
+{
+	FaultyDevice nvme;
+	Managed *md;
+	Fixture f;
+
+	(void)state;
+	md = lose_depth_one(&f, &nvme);
+	reread(&f, md);
+	fixture_run(&f, 0.05);
+	assert_int_equal(count_decisions(&f, md->device->name, "lost is set again"), 1);
+	assert_non_null(strstr(value_of(&f, md->device->name, "bfq-strict").text, "bfq strict"));
+	assert_int_equal(md->knobs.actual.depth, 1);
+	fixture_close(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_reading_that_finds_nothing_lost_changes_nothing),
+		cmocka_unit_test(a_reading_that_finds_something_lost_has_it_set_again),
+		cmocka_unit_test(a_knob_that_waits_for_its_turn_has_lost_nothing),
+		cmocka_unit_test(what_another_knob_of_the_mechanism_holds_is_not_what_was_lost),
+		cmocka_unit_test(a_mechanism_of_two_knobs_that_is_lost_is_set_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
