@@ -52,7 +52,8 @@ static int add_claim(Bus *b, sd_bus_message *m, Claim *claim, bool standing, sd_
 	call = bus_call_new(b, m);
 	if (!call)
 		return -ENOMEM;
-	r = control_add_claim(b->control, claim, on_enforced, call, &call->cookie, &text);
+	r = control_add_claim(b->control, claim, &(ControlWait){ on_enforced, call }, &call->cookie,
+			      &text);
 	if (r >= 0) {
 		TAKE_PTR(call);
 		return 1;
@@ -119,6 +120,7 @@ static int plan_for(Bus *b, sd_bus_message *m, sd_bus_error *error)
 	BusOptions options = { .only = MECHANISM_ALL };
 	_cleanup_(plan_freep) Plan *plan = NULL;
 	_cleanup_free_ char *text = NULL;
+	PlanQuery query;
 	LimitUnit unit;
 	double value;
 	int r = bus_read_limit(m, &value, &unit, error);
@@ -131,8 +133,10 @@ static int plan_for(Bus *b, sd_bus_message *m, sd_bus_error *error)
 		return r;
 	if (unit == LIMIT_PERCENT)
 		value *= control_rated_w(b->control) / 100;
-	r = control_plan(b->control, value, options.forbid | (MECHANISM_ALL & ~options.only),
-			 options.policy, &plan, &text);
+	query = (PlanQuery){ .budget_w = value,
+			     .forbidden = options.forbid | (MECHANISM_ALL & ~options.only),
+			     .policy = options.policy };
+	r = control_plan(b->control, &query, &plan, &text);
 	if (r < 0)
 		return bus_manager_error(error, r, text, BUS_ERROR_INVALID_LIMIT,
 					 BUS_ERROR_UNKNOWN_POLICY);
@@ -162,7 +166,7 @@ static int method_plan(sd_bus_message *m, void *userdata, sd_bus_error *error)
 
 	(void)error;
 	call = bus_call_new(b, m);
-	r = call ? control_refresh(b->control, on_fresh_for_plan, call) : -ENOMEM;
+	r = call ? control_refresh(b->control, &(ControlWait){ on_fresh_for_plan, call }) : -ENOMEM;
 	if (r < 0)
 		return r;
 	TAKE_PTR(call);

@@ -73,7 +73,7 @@ int bus_refresh(sd_bus_message *m, void *userdata, sd_bus_error *error)
 
 	(void)error;
 	call = bus_call_new(b, m);
-	r = call ? control_refresh(b->control, on_fresh, call) : -ENOMEM;
+	r = call ? control_refresh(b->control, &(ControlWait){ on_fresh, call }) : -ENOMEM;
 	if (r < 0)
 		return r;
 	TAKE_PTR(call);

@@ -228,14 +228,12 @@ static void look_first(Control *c, bool emergency)
 	observe_hold_plan(c, c->tools.now_us + LOOK_PATIENCE_US);
 }
 
-int control_add_claim(Control *c, const Claim *claim, ControlDone done, void *userdata,
-		      uint64_t *ret_cookie, char **ret_error)
+int control_add_claim(Control *c, const Claim *claim, const ControlWait *wait, uint64_t *ret_cookie,
+		      char **ret_error)
 {
 	bool emergency = claim->class == CLASS_EMERGENCY;
 	uint64_t patience_us = emergency ? EMERGENCY_PATIENCE_US : PATIENCE_US;
-	Waiter waiter = {
-		.kind = WAITS_ENFORCED, .warns = emergency, .done = done, .userdata = userdata
-	};
+	Waiter waiter = { .kind = WAITS_ENFORCED, .warns = emergency };
 	int r;
 
 	c->tools.now_us = now_us(c);
@@ -245,7 +243,9 @@ int control_add_claim(Control *c, const Claim *claim, ControlDone done, void *us
 	look_first(c, emergency);
 	follow(c, CAUSE_CLAIM_ADDED);
 	waiter.until_us = c->tools.now_us + patience_us;
-	if (done && waiters_add(&c->waiters, &waiter) < 0)
+	if (wait)
+		waiter.wait = *wait;
+	if (wait && waiters_add(&c->waiters, &waiter) < 0)
 		log_oom();
 	c->loop->wake_at(c->loop, c->tools.now_us); /* it may be enforced already */
 	return 0;
@@ -289,14 +289,13 @@ void control_note_asked(Control *c)
 		c->loop->wake_at(c->loop, now);
 }
 
-int control_refresh(Control *c, ControlDone done, void *userdata)
+int control_refresh(Control *c, const ControlWait *wait)
 {
 	uint64_t now = now_us(c);
 	Waiter waiter = { .kind = WAITS_FRESH,
+			  .wait = *wait,
 			  .since_us = now > LOOK_US ? now - LOOK_US : 0,
-			  .until_us = now + PATIENCE_US,
-			  .done = done,
-			  .userdata = userdata };
+			  .until_us = now + PATIENCE_US };
 	int r = waiters_add(&c->waiters, &waiter);
 
 	if (r < 0)
@@ -306,20 +305,21 @@ int control_refresh(Control *c, ControlDone done, void *userdata)
 	return 0;
 }
 
-int control_plan(const Control *c, double budget_w, unsigned forbidden, const char *policy,
-		 Plan **ret, char **ret_error)
+int control_plan(const Control *c, const PlanQuery *query, Plan **ret, char **ret_error)
 {
 	_cleanup_(policy_freep) Policy *other = NULL;
 	_cleanup_(facts_done) Facts f = {};
-	int r = policy ? policy_find(c->config.policy_directories, policy, &other) : 0;
+	int r = 0;
 
+	if (query->policy)
+		r = policy_find(c->config.policy_directories, query->policy, &other);
 	if (r < 0) {
-		*ret_error = text_printf("there is no policy \"%s\"", policy);
+		*ret_error = text_printf("there is no policy \"%s\"", query->policy);
 		return r;
 	}
 	r = gather_facts(c, other ?: c->policies.chosen, &f);
 	if (r >= 0)
-		r = decide_plan(&f, budget_w, forbidden, ret);
+		r = decide_plan(&f, query->budget_w, query->forbidden, ret);
 	if (r < 0)
 		*ret_error = text_printf("no plan could be made: %s", strerror(-r));
 	return r;

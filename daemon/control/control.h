@@ -73,23 +73,33 @@ int control_restore(const ControlConfig *config, Loop *loop, Inventory *inventor
  * as an argument, and at the latest by control_free(). */
 typedef void (*ControlDone)(void *userdata);
 
-/* Claims. On error *ret_error (malloc'd) says what would be right. done (or NULL) is called when
- * the fast knobs have enforced the claim, after 0.2 s at the latest, in an emergency after 1 s. */
-int control_add_claim(Control *c, const Claim *claim, ControlDone done, void *userdata,
-		      uint64_t *ret_cookie, char **ret_error);
+/* Who waits for that. */
+typedef struct ControlWait {
+	ControlDone done;
+	void *userdata;
+} ControlWait;
+
+/* Claims. On error *ret_error (malloc'd) says what would be right. wait (or NULL) is over when the
+ * fast knobs have enforced the claim, after 0.2 s at the latest, in an emergency after 1 s. */
+int control_add_claim(Control *c, const Claim *claim, const ControlWait *wait, uint64_t *ret_cookie,
+		      char **ret_error);
 int control_release(Control *c, uint64_t cookie, char **ret_error);
 size_t control_drop_owner(Control *c, const char *owner);
 const Claims *control_claims(const Control *c);
 
 /* Somebody looks: the figures are kept fresh for a while, from the next turn on. */
 void control_note_asked(Control *c);
-/* The same; done is called when they are of the last second, after 0.2 s at the latest. -ENOMEM. */
-int control_refresh(Control *c, ControlDone done, void *userdata);
+/* The same; the wait is over when they are of the last second, after 0.2 s at the latest. -ENOMEM.
+ */
+int control_refresh(Control *c, const ControlWait *wait);
 
-/* A dry run. forbidden: a set of mechanisms; policy NULL: the present one. `budget_w` in watts.
- * Names of devices are those of control_device(), in the same order. */
-int control_plan(const Control *c, double budget_w, unsigned forbidden, const char *policy,
-		 Plan **ret, char **ret_error);
+typedef struct PlanQuery {
+	double budget_w;
+	unsigned forbidden; /* set of mechanisms */
+	const char *policy; /* NULL: the present one */
+} PlanQuery;
+/* A dry run. Its devices are those of control_device(), in the same order. */
+int control_plan(const Control *c, const PlanQuery *query, Plan **ret, char **ret_error);
 int control_set_policy(Control *c, const char *name, char **ret_error);
 const char *control_policy(const Control *c);
 int control_reload(Control *c, char **ret_error); /* profiles are not reread; policies are */

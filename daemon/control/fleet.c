@@ -29,9 +29,9 @@ static Managed *managed_new(Device *d, Tools *t)
 
 	if (!md)
 		return NULL;
-	md->device = device_ref(d);
-	md->cap_w = d->profile->rated_w;
-	md->planned.group_limit_w = INFINITY;
+	*md = (Managed){ .device = device_ref(d),
+			 .cap_w = d->profile->rated_w,
+			 .planned = { .group_limit_w = INFINITY } };
 	workload_init(md, t->now_us);
 	trust_init(md);
 	rest_init(md);

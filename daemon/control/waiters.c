@@ -36,7 +36,7 @@ void waiters_tell(Waiters *w, uint64_t now_us, bool enforced, uint64_t fresh_us)
 		if (x.warns && !enforced)
 			log_warning("The emergency is not enforced in full after 1 s: some devices "
 				    "do not answer, the others make room");
-		x.done(x.userdata);
+		x.wait.done(x.wait.userdata);
 	}
 }
 

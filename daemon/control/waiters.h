@@ -12,8 +12,7 @@ typedef struct Waiter {
 	WaiterKind kind;
 	uint64_t since_us, until_us;
 	bool warns; /* an emergency that is not enforced in time is worth a word */
-	ControlDone done;
-	void *userdata;
+	ControlWait wait;
 } Waiter;
 
 typedef struct Verification Verification; /* verify.c */

@@ -71,7 +71,7 @@ static void ask_plan(Fixture *f, double budget_w, double *ret_gap, double *ret_s
 	_cleanup_free_ char *why = NULL;
 
 	*ret_gap = *ret_shortfall_w = NAN;
-	if (control_plan(f->control, budget_w, 0, NULL, &plan, &why) < 0)
+	if (control_plan(f->control, &(PlanQuery){ .budget_w = budget_w }, &plan, &why) < 0)
 		return;
 	*ret_gap = plan->value > 0 ? plan->bound_value / plan->value - 1 : 0;
 	*ret_shortfall_w = plan->shortfall_w;

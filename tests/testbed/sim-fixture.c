@@ -125,8 +125,9 @@ uint64_t fixture_claim(Fixture *f, const Claim *c)
 	_cleanup_free_ char *why = NULL;
 	uint64_t cookie = 0;
 	bool done = false;
+	const ControlWait wait = { note_done, &done };
 
-	if (control_add_claim(f->control, c, f->real_time ? NULL : note_done, &done, &cookie, &why) < 0)
+	if (control_add_claim(f->control, c, f->real_time ? NULL : &wait, &cookie, &why) < 0)
 		error(1, 0, "claim refused: %s", why);
 	while (!f->real_time && !done && virtual_loop_step(f->loop))
 		;

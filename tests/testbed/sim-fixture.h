@@ -11,7 +11,9 @@
 
 /* What ControlConfig must say of sleep, as the daemon's configuration has it by default. */
 #define SLEEP_DEFAULTS                                                                             \
-	.sleep = { .service_years = 5, .cycles_a_day = 10, .spinups_at_once = 2, .spinup_w = INFINITY }
+	.sleep = {                                                                                 \
+		.service_years = 5, .cycles_a_day = 10, .spinups_at_once = 2, .spinup_w = INFINITY \
+	}
 
 typedef struct Fixture {
 	char dir[64];

@@ -307,9 +307,13 @@ static void dry_runs_change_nothing(void **state)
 		_cleanup_(plan_freep) Plan *p = NULL;
 		_cleanup_free_ char *why = NULL;
 
-		assert_int_equal(control_plan(f.control, i % 30, i % 2 ? MECHANISM_PACING : 0,
-					      i % 3 ? "archive" : NULL, &p, &why),
-				 0);
+		assert_int_equal(
+			control_plan(f.control,
+				     &(PlanQuery){ .budget_w = i % 30,
+						   .forbidden = i % 2 ? MECHANISM_PACING : 0,
+						   .policy = i % 3 ? "archive" : NULL },
+				     &p, &why),
+			0);
 	}
 	assert_ptr_equal(f.control->enforcement.plan, plan);
 	assert_int_equal(f.control->diary.decisions.n_ever, decisions);

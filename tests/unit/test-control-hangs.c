@@ -331,7 +331,8 @@ static bool io_comes_at(double io_s)
 	fixture_run(&f, io_s + 2);
 	hit = count_decisions(&f, NULL, "woken") && !count_decisions(&f, NULL, "-> standby");
 	if (hit) /* and its spin-up counts */
-		assert_true(caps_sum_w(&f.control->fleet) >= f.control->fleet.devices[0]->waking.watts);
+		assert_true(caps_sum_w(&f.control->fleet) >=
+			    f.control->fleet.devices[0]->waking.watts);
 	fixture_run(&f, 30);
 	assert_int_equal(count_decisions(&f, NULL, "could not be set"), 0);
 	assert_null(f.control->fleet.devices[0]->knobs.problem);

@@ -11,10 +11,9 @@
 
 #include <cmocka.h>
 
-#include "control/control-state.h"
-#include "given-back.h"
 #include "control/cache-watch.h"
 #include "control/control-state.h"
+#include "given-back.h"
 #include "sim-fixture.h"
 
 #define CHANGE_EVERY_S 600.0

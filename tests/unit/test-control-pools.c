@@ -161,7 +161,8 @@ static size_t count_asleep_on(const Fixture *f, const char *hba)
 	size_t n = 0;
 
 	for (size_t i = 0; i < f->control->fleet.n; i++)
-		n += is_on(f->control->fleet.devices[i], hba) && managed_asleep(f->control->fleet.devices[i]);
+		n += is_on(f->control->fleet.devices[i], hba) &&
+		     managed_asleep(f->control->fleet.devices[i]);
 	return n;
 }
 

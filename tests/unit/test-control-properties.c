@@ -276,7 +276,8 @@ static void assert_limits_or_degraded(Case *c, const ControlState *s)
 
 static bool differs(const Managed *md)
 {
-	for_each_knob(const HeldKnob, hk, &md->knobs) {
+	for_each_knob(const HeldKnob, hk, &md->knobs)
+	{
 		KnobValue found;
 
 		if (!hk->touched || md->errands.busy ||
@@ -297,8 +298,7 @@ static void assert_no_drift(Case *c)
 {
 	if (now_us(c) < c->fault_us + 3 * USEC_PER_SEC)
 		return;
-	for_each_device(const Managed, md, &c->f.control->fleet)
-		assert_false(differs(md));
+	for_each_device(const Managed, md, &c->f.control->fleet) assert_false(differs(md));
 }
 
 /* The shortfall is what the plan is above its budget, no less and no more, and nothing but a floor
@@ -412,8 +412,10 @@ static void a_higher_budget_never_plans_less(void **state)
 			_cleanup_(plan_freep) Plan *p = NULL;
 			_cleanup_free_ char *why = NULL;
 
-			assert_int_equal(
-				control_plan(c.f.control, rated * share, 0, NULL, &p, &why), 0);
+			assert_int_equal(control_plan(c.f.control,
+						      &(PlanQuery){ .budget_w = rated * share }, &p,
+						      &why),
+					 0);
 			if (p->value < last - SPARE_MB_S)
 				print_error("%.2f of rated: value %.9f after %.9f\n", share,
 					    p->value, last);

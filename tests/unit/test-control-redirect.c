@@ -144,7 +144,8 @@ static void the_budget_is_held_while_writes_settle(void **state)
 			continue;
 		/* what cannot be saved any faster is said to be missing */
 		assert_true(caps_sum_w(&f.control->fleet) <=
-			    f.control->limits.budget_w + f.control->enforcement.plan->shortfall_w + EPSILON_W);
+			    f.control->limits.budget_w + f.control->enforcement.plan->shortfall_w +
+				    EPSILON_W);
 		assert_true(sim_node_true_watts(f.node) <= f.control->limits.budget_w);
 	}
 	assert_true(waiting > 0);

@@ -172,7 +172,8 @@ static void a_disk_without_cycles_left_stays_up_and_the_budget_is_missed(void **
 	fixture_set(&f, "6 W");
 	fixture_run(&f, 600);
 	for (size_t i = 0; i < 2; i++)
-		assert_true(f.control->fleet.devices[i]->knobs.actual.condition < CONDITION_STANDBY_Y);
+		assert_true(f.control->fleet.devices[i]->knobs.actual.condition <
+			    CONDITION_STANDBY_Y);
 	control_state(f.control, &s);
 	assert_true(s.degraded);
 	assert_true(s.shortfall_w > 0);
@@ -193,7 +194,8 @@ static void shallower_conditions_carry_the_budget_when_stops_are_spent(void **st
 	fixture_set(&f, "10 W");
 	fixture_run(&f, 300);
 	for (size_t i = 0; i < 2; i++)
-		assert_int_equal(f.control->fleet.devices[i]->knobs.actual.condition, CONDITION_IDLE_C);
+		assert_int_equal(f.control->fleet.devices[i]->knobs.actual.condition,
+				 CONDITION_IDLE_C);
 	fixture_close(&f);
 }
 
@@ -269,7 +271,8 @@ static void members_of_a_pool_sleep_and_wake_together(void **state)
 	f.control->config.sleep.spinups_at_once = 6;
 	cookie = put_to_sleep(&f, "12 W");
 	fixture_release(&f, cookie);
-	control_wake_device(f.control, f.control->fleet.devices[2]->device->name, &(char *){ NULL });
+	control_wake_device(f.control, f.control->fleet.devices[2]->device->name,
+			    &(char *){ NULL });
 	fixture_run(&f, 60);
 	assert_int_equal(count_asleep(&f), 0);
 	assert_int_equal(count_wakeups(&f, "asked for"), 1);

@@ -110,7 +110,8 @@ static void members_that_are_still_being_stopped_wake_with_their_pool(void **sta
 	for (unsigned i = 0; i < 6000 && !managed_asleep(f.control->fleet.devices[0]); i++)
 		fixture_run(&f, 0.1);
 	for (size_t i = 1; i < 4; i++)
-		assert_true(f.control->fleet.devices[i]->errands.busy && !managed_asleep(f.control->fleet.devices[i]));
+		assert_true(f.control->fleet.devices[i]->errands.busy &&
+			    !managed_asleep(f.control->fleet.devices[i]));
 	fixture_set(&f, "200 W");
 	fixture_release(&f, cookie);
 	io_to(&f, f.control->fleet.devices[0]);
