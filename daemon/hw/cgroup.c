@@ -12,45 +12,26 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "stack/mounts.h"
 
 #define WHOLE_FILES "cgroup."
 
-/* "36 35 0:31 ROOT MOUNT OPTIONS [FIELD...] - TYPE ..." of the whole hierarchy, into MOUNT. A
- * namespace's or container's bind mount shows a part only, whose ROOT is another. */
-static char *mount_of_hierarchy(char *line)
+/* A namespace's or container's bind mount shows a part only, whose root is another. */
+static int take_hierarchy(const MountEntry *entry, void *userdata)
 {
-	char *type = strstr(line, " - "), *word = NULL, *rest = line, *mounted = NULL;
+	char **point = userdata;
 
-	if (!type || strncmp(type + 3, "cgroup2 ", strlen("cgroup2 ")) != 0)
-		return NULL;
-	for (int i = 0; i < 5; i++) {
-		word = strsep(&rest, " ");
-		if (!word || (i == 3 && !streq(word, "/")))
-			return NULL;
-		mounted = word;
-	}
-	unescape_octal(mounted);
-	return mounted;
+	if (!streq(entry->type, "cgroup2") || !streq(entry->root, "/"))
+		return 0;
+	*point = strdup(entry->point);
+	return *point ? 1 : -ENOMEM;
 }
 
 int cgroup_find_root(const char *mountinfo, char **ret)
 {
-	_cleanup_free_ char *text = NULL;
-	char *rest, *line;
-	int r = read_file(mountinfo, &text);
+	int r = mounts_each(mountinfo, take_hierarchy, ret);
 
-	if (r < 0)
-		return r;
-	rest = text;
-	while ((line = strsep(&rest, "\n"))) {
-		const char *mounted = mount_of_hierarchy(line);
-
-		if (!mounted)
-			continue;
-		*ret = strdup(mounted);
-		return *ret ? 0 : -ENOMEM;
-	}
-	return -EOPNOTSUPP;
+	return r > 0 ? 0 : r ?: -EOPNOTSUPP;
 }
 
 /* Only the unified hierarchy has cgroup.controllers; a v1 folder or an empty one has not. */

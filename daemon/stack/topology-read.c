@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <libudev.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -12,6 +11,7 @@
 #include "base/log.h"
 #include "base/sysfs.h"
 #include "base/text.h"
+#include "stack/mounts.h"
 #include "stack/pool-list.h"
 
 static char *udev_property(const char *name, const char *key)
@@ -181,33 +181,25 @@ static char **find_members(const Topology *t, const Mount *m)
 	return is_device_node(m->source) ? btrfs_members(t->sysfs_root, m->source) : NULL;
 }
 
-/* proc(5): ID PARENT MAJ:MIN ROOT MOUNT-POINT OPTIONS [FIELDS] - TYPE SOURCE OPTIONS */
-static int take_mount(Topology *t, const char *line)
+static int take_mount(const MountEntry *entry, void *userdata)
 {
-	char root[PATH_MAX], point[PATH_MAX], type[64], source[PATH_MAX];
-	unsigned major_number, minor_number;
-	const char *rest = strstr(line, " - ");
+	Topology *t = userdata;
 	Mount *m;
 
-	if (!rest ||
-	    sscanf(line, "%*u %*u %u:%u %4095s %4095s", &major_number, &minor_number, root,
-		   point) != 4 ||
-	    sscanf(rest, " - %63s %4095s", type, source) != 2)
-		return 0;
 	/* no block device below: proc, tmpfs, nfs, ... */
-	if (!major_number && !is_device_node(source) && !streq(type, "zfs"))
+	if (!major(entry->devnum) && !is_device_node(entry->source) && !streq(entry->type, "zfs"))
 		return 0;
 	m = ARRAY_GROW(t->mounts, t->n_mounts);
 	if (!m)
 		return -ENOMEM;
-	m->devnum = makedev(major_number, minor_number);
-	m->whole = streq(root, "/");
-	m->point = strdup(unescape_octal(point));
-	m->type = strdup(type);
-	m->source = strdup(unescape_octal(source));
+	m->devnum = entry->devnum;
+	m->whole = streq(entry->root, "/");
+	m->point = strdup(entry->point);
+	m->type = strdup(entry->type);
+	m->source = strdup(entry->source);
 	if (!m->point || !m->type || !m->source)
 		return -ENOMEM;
-	if (!major_number)
+	if (!major(entry->devnum))
 		m->members = find_members(t, m);
 	return 0;
 }
@@ -236,53 +228,51 @@ static size_t mount_of(const Topology *t, const char *path)
 	return found;
 }
 
-/* proc(5): FILENAME TYPE SIZE USED PRIORITY, below a heading */
-static int take_swap(Topology *t, const char *line)
+/* 0: that is not known. */
+static dev_t devnum_of_swap(const Topology *t, const MountEntry *swap)
 {
 	_cleanup_free_ char *name = NULL, *folder = NULL;
-	char path[PATH_MAX], type[32];
 	struct stat st;
-	dev_t devnum = 0;
+
+	if (streq(swap->type, "file"))
+		return stat(swap->source, &st) == 0 ? st.st_dev : 0;
+	name = kernel_name(swap->source);
+	folder = name ? text_printf("class/block/%s", name) : NULL;
+	return folder ? sysfs_devnum(t->sysfs_root, folder) : 0;
+}
+
+static int take_swap(const MountEntry *entry, void *userdata)
+{
+	Topology *t = userdata;
+	dev_t devnum = devnum_of_swap(t, entry);
 	Swap *s;
 
-	if (sscanf(line, "%4095s %31s", path, type) != 2)
-		return 0;
-	unescape_octal(path);
-	if (streq(type, "file") && stat(path, &st) == 0)
-		devnum = st.st_dev;
-	if (streq(type, "partition")) {
-		name = kernel_name(path);
-		folder = name ? text_printf("class/block/%s", name) : NULL;
-		devnum = folder ? sysfs_devnum(t->sysfs_root, folder) : 0;
-	}
 	if (!devnum)
 		return 0;
 	s = ARRAY_GROW(t->swaps, t->n_swaps);
 	if (!s)
 		return -ENOMEM;
-	*s = (Swap){ .is_file = streq(type, "file"), .devnum = devnum };
+	*s = (Swap){ .is_file = streq(entry->type, "file"), .devnum = devnum };
 	if (s->is_file && !major(devnum)) /* btrfs, with a number that it made up */
-		s->mount = mount_of(t, path);
+		s->mount = mount_of(t, entry->source);
 	return 0;
 }
 
-static int read_lines(Topology *t, const char *file, int (*take)(Topology *t, const char *line))
+typedef int (*TableReader)(const char *path, int (*take)(const MountEntry *entry, void *userdata),
+			   void *userdata);
+
+static int read_table(Topology *t, TableReader each, const char *file,
+		      int (*take)(const MountEntry *entry, void *userdata))
 {
 	const char *root = streq(t->sysfs_root, "/sys") ? "" : t->sysfs_root;
-	_cleanup_free_ char *path = text_printf("%s/proc/%s", root, file), *line = NULL;
-	_cleanup_fclose_ FILE *f = path ? fopen(path, "re") : NULL;
-	size_t size = 0;
-	int r = 0;
+	_cleanup_free_ char *path = text_printf("%s/proc/%s", root, file);
+	int r = path ? each(path, take, t) : -ENOMEM;
 
-	if (!path)
-		return -ENOMEM;
-	/* without an answer no disk may be taken for one that holds nothing vital; a kernel without
-	 * swap has no swaps */
-	if (!f && errno != ENOENT)
-		return log_error_errno(-errno, "%s: cannot tell what the disks hold", path);
-	while (f && r >= 0 && getline(&line, &size, f) > 0)
-		r = take(t, line);
-	return r;
+	/* a kernel without swap has no swaps */
+	if (r >= 0 || r == -ENOENT || !path)
+		return r == -ENOENT ? 0 : r;
+	/* without an answer no disk may be taken for one that holds nothing vital */
+	return log_error_errno(r, "%s: cannot tell what the disks hold", path);
 }
 
 int topology_read(const char *sysfs_root, Topology **ret)
@@ -294,9 +284,10 @@ int topology_read(const char *sysfs_root, Topology **ret)
 		return -ENOMEM;
 	t->sysfs_root = strdup(sysfs_root);
 	t->pools = pool_list_new();
-	r = t->sysfs_root && t->pools ? read_lines(t, "self/mountinfo", take_mount) : -ENOMEM;
+	r = t->sysfs_root && t->pools ? read_table(t, mounts_each, "self/mountinfo", take_mount)
+				      : -ENOMEM;
 	if (r >= 0)
-		r = read_lines(t, "swaps", take_swap);
+		r = read_table(t, swaps_each, "swaps", take_swap);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(t);

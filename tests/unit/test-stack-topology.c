@@ -236,6 +236,21 @@ static void storpowers_own_journal_is_protected_wherever_it_is_mounted(void **st
 	expect_protection(root, "sda", "holds storpower's own journal");
 }
 
+/* What is bound may lie deeper than PATH_MAX, as escapes are counted in four characters. */
+static void a_mount_of_a_folder_deep_down_protects_its_disk(void **state)
+{
+	_cleanup_free_ char *table = NULL;
+	const char *root = *state;
+	char deep[5000] = "";
+
+	for (size_t i = 0; i + 4 < sizeof(deep); i += 4)
+		memcpy(deep + i, i % 40 ? "\\040" : "/abc", 4);
+	table = text_printf("22 1 8:0 %s /var rw - ext4 /dev/sda rw\n", deep);
+	make_disk(root, "sda", "8:0");
+	put(root, "proc/self/mountinfo", table);
+	expect_protection(root, "sda", "holds the system's state and journal");
+}
+
 static void a_disk_that_becomes_vital_is_told_and_one_that_no_longer_is(void **state)
 {
 	_cleanup_(inventory_freep) Inventory *i = NULL;
@@ -277,6 +292,7 @@ int main(void)
 		ROOT_TEST(every_disk_of_a_zfs_root_pool_is_protected),
 		ROOT_TEST(both_sides_of_a_bcache_are_protected),
 		ROOT_TEST(storpowers_own_journal_is_protected_wherever_it_is_mounted),
+		ROOT_TEST(a_mount_of_a_folder_deep_down_protects_its_disk),
 		ROOT_TEST(a_disk_that_becomes_vital_is_told_and_one_that_no_longer_is),
 	};
 
