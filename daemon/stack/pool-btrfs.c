@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "stack/pool-btrfs.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/btrfs.h>
@@ -9,38 +7,41 @@
 
 #include "base/sysfs.h"
 #include "base/text.h"
+#include "stack/mounts.h"
+#include "stack/pool-kinds.h"
+#include "stack/topology-read.h"
 #include "stack/topology-walk.h"
-#include "stack/topology.h"
 
 typedef struct Btrfs {
-	const char *sysfs_root, *device;
-	const char *folder;      /* SYSFS/fs/btrfs/UUID */
-	const char *mount_point; /* NULL: not seen */
-	char *why;
+	const char *folder; /* SYSFS/fs/btrfs/UUID */
+	char *mount_point;  /* NULL: not seen */
+	char **ret_why;
 } Btrfs;
 
-static const char *find_mount_point(const Topology *t, const char *device)
+static int take_mount_point(const MountEntry *entry, void *userdata)
 {
-	for (size_t i = 0; i < t->n_mounts; i++) {
-		const Mount *m = &t->mounts[i];
+	_cleanup_free_ char *device = NULL, *member = NULL;
+	Btrfs *b = userdata;
 
-		for (char **member = m->members; member && *member; member++)
-			if (streq(m->type, "btrfs") && streq(*member, device))
-				return m->point;
-	}
-	return NULL;
+	if (!streq(entry->type, "btrfs"))
+		return 0;
+	device = topology_kernel_name(entry->source);
+	member = device ? text_printf("devices/%s", device) : NULL;
+	if (!member || !folder_has(b->folder, member))
+		return member ? 0 : -ENOMEM;
+	b->mount_point = strdup(entry->point);
+	return b->mount_point ? 1 : -ENOMEM;
 }
 
-static int say(Btrfs *b, const char *what)
+static int keep_up(const Btrfs *b, const char *what)
 {
-	b->why = b->mount_point ? text_printf("btrfs on %s %s", b->mount_point, what)
-				: text_printf("btrfs %s %s", base_name(b->folder), what);
-	return b->why ? 1 : -ENOMEM;
+	return b->mount_point ? pool_keep_up(b->ret_why, "btrfs on %s %s", b->mount_point, what)
+			      : pool_keep_up(b->ret_why, "btrfs %s %s", base_name(b->folder), what);
 }
 
 /* Balance, and whatever else excludes others: "device replace", "resize", ... (kernel
  * fs/btrfs/sysfs.c). */
-static int ask_operation(Btrfs *b)
+static int operation_busy(const Btrfs *b)
 {
 	_cleanup_free_ char *words = NULL;
 	char operation[64];
@@ -49,26 +50,26 @@ static int ask_operation(Btrfs *b)
 	if (!*operation || streq(operation, "none"))
 		return 0;
 	if (streq(operation, "balance"))
-		return say(b, "is being balanced");
+		return keep_up(b, "is being balanced");
 	words = text_printf("is busy (%s)", operation);
-	return words ? say(b, words) : -ENOMEM;
+	return words ? keep_up(b, words) : -ENOMEM;
 }
 
 /* SYSFS/fs/btrfs/UUID/devinfo/DEVID */
-static int ask_missing(const char *path, void *userdata)
+static int missing_busy(const char *path, void *userdata)
 {
 	char missing[16];
 
 	return streq(sysfs_attribute("", path, "missing", missing, sizeof(missing)), "1")
-		       ? say(userdata, "misses a device")
+		       ? keep_up(userdata, "misses a device")
 		       : 0;
 }
 
 /* The one thing that sysfs does not say: -ENOTCONN is the kernel's "no scrub". */
-static int ask_scrub(const char *path, void *userdata)
+static int scrub_busy(const char *path, void *userdata)
 {
 	struct btrfs_ioctl_scrub_args scrub = {};
-	Btrfs *b = userdata;
+	const Btrfs *b = userdata;
 	_cleanup_close_ int fd = -EBADF;
 	unsigned long devid;
 
@@ -77,46 +78,26 @@ static int ask_scrub(const char *path, void *userdata)
 	fd = open(b->mount_point, O_RDONLY | O_DIRECTORY | O_NOATIME | O_CLOEXEC);
 	scrub.devid = devid;
 	return fd >= 0 && ioctl(fd, BTRFS_IOC_SCRUB_PROGRESS, &scrub) == 0
-		       ? say(b, "is being scrubbed")
+		       ? keep_up(b, "is being scrubbed")
 		       : 0;
-}
-
-/* The mounts are read only where there is something to ask. */
-static int ask_mounted(Btrfs *b)
-{
-	_cleanup_free_ char *devinfo = text_printf("%s/devinfo", b->folder);
-	_cleanup_(topology_freep) Topology *t = NULL;
-	int r = devinfo ? topology_read(b->sysfs_root, &t) : -ENOMEM;
-
-	if (r == -ENOMEM)
-		return r;
-	b->mount_point = t ? find_mount_point(t, b->device) : NULL;
-	r = ask_operation(b) ?: folder_each(devinfo, ask_missing, b);
-	if (r == 0 && b->mount_point && streq(b->sysfs_root, "/sys"))
-		r = folder_each(devinfo, ask_scrub, b);
-	b->mount_point = NULL;
-	return r;
-}
-
-static int ask_if_member(const char *path, void *userdata)
-{
-	Btrfs *b = userdata;
-	_cleanup_free_ char *ours = text_printf("devices/%s", b->device);
-
-	if (!ours)
-		return -ENOMEM;
-	b->folder = path;
-	return folder_has(path, ours) ? ask_mounted(b) : 0;
 }
 
 int pool_btrfs_busy(const char *sysfs_root, const char *device, char **ret_why)
 {
-	_cleanup_free_ char *all = text_printf("%s/fs/btrfs", sysfs_root);
-	Btrfs b = { .sysfs_root = sysfs_root, .device = device };
-	int r = all ? folder_each(all, ask_if_member, &b) : -ENOMEM;
+	_cleanup_free_ char *folder = topology_btrfs(sysfs_root, device), *point = NULL;
+	_cleanup_free_ char *mounts = topology_proc(sysfs_root, "self/mountinfo");
+	_cleanup_free_ char *devinfo = folder ? text_printf("%s/devinfo", folder) : NULL;
+	Btrfs b = { .folder = folder, .ret_why = ret_why };
+	int r;
 
-	if (r < 0)
+	if (!folder)
+		return 0;
+	r = mounts && devinfo ? mounts_each(mounts, take_mount_point, &b) : -ENOMEM;
+	point = b.mount_point;
+	if (r == -ENOMEM)
 		return r;
-	*ret_why = b.why;
-	return 0;
+	r = operation_busy(&b) ?: folder_each(devinfo, missing_busy, &b);
+	if (r == 0 && point && streq(sysfs_root, "/sys"))
+		r = folder_each(devinfo, scrub_busy, &b);
+	return r;
 }

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "stack/pool-dm.h"
-
-#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -10,28 +7,20 @@
 #include "base/sysfs.h"
 #include "base/text.h"
 #include "stack/dm-table.h"
-#include "stack/pool-md.h"
+#include "stack/pool-kinds.h"
 
-static dev_t devnum_of(const char *sysfs_root, const char *device)
+static bool read_table(const char *sysfs_root, const char *folder, DmPart part, DmTable *ret)
 {
-	_cleanup_free_ char *folder = text_printf("class/block/%s", device);
-
-	return folder ? sysfs_devnum(sysfs_root, folder) : 0;
-}
-
-static bool read_table(const char *sysfs_root, const char *mapped, DmPart part, DmTable *ret)
-{
-	return streq(sysfs_root, "/sys") &&
-	       dm_table_read(devnum_of(sysfs_root, mapped), part, ret) >= 0;
+	return streq(sysfs_root, "/sys") && dm_table_read(sysfs_devnum("", folder), part, ret) >= 0;
 }
 
 /* writecache: MODE ORIGIN CACHE ...; cache: METADATA CACHE ORIGIN ... */
-unsigned pool_dm_caches(const char *sysfs_root, const char *mapped, dev_t ret[POOL_DM_CACHES])
+unsigned pool_dm_caches(const char *sysfs_root, const char *folder, dev_t ret[POOL_DM_CACHES])
 {
 	unsigned a[2], b[2];
 	DmTable t;
 
-	if (!read_table(sysfs_root, mapped, DM_ACTIVE, &t))
+	if (!read_table(sysfs_root, folder, DM_ACTIVE, &t))
 		return 0;
 	if (streq(t.target, "writecache") &&
 	    sscanf(t.parameters, "%*s %*s %u:%u", &a[0], &a[1]) == 2) {
@@ -47,21 +36,25 @@ unsigned pool_dm_caches(const char *sysfs_root, const char *mapped, dev_t ret[PO
 	return 0;
 }
 
-/* TYPE DEVICES HEALTH RATIO ACTION ...; health is a letter a device: A, a (not in sync yet), D or -
- */
-static char *why_raid(const char *status)
+/* Its health is a letter a device: A, a (not in sync yet), D or - */
+static int say_health(const char *name, const char *health, char **ret_why)
+{
+	return health[strspn(health, "A")] ? pool_keep_up(ret_why, "%s is degraded", name) : 0;
+}
+
+/* TYPE DEVICES HEALTH RATIO ACTION ... */
+static int raid_busy(const char *name, const char *status, char **ret_why)
 {
 	char health[256], action[32];
 
 	if (sscanf(status, "%*s %*u %255s %*s %31s", health, action) != 2)
-		return strdup("");
-	if (!streq(action, "idle"))
-		return pool_sync_words(action);
-	return strdup(strspn(health, "A") == strlen(health) ? "" : "is degraded");
+		return 0;
+	return streq(action, "idle") ? say_health(name, health, ret_why)
+				     : pool_keep_up_to_sync(ret_why, name, action);
 }
 
 /* MIRRORS DEVICE... IN-SYNC/ALL 1 HEALTH ... */
-static char *why_mirror(const char *status)
+static int mirror_busy(const char *name, const char *status, char **ret_why)
 {
 	unsigned long long in_sync, all;
 	char health[256];
@@ -69,41 +62,30 @@ static char *why_mirror(const char *status)
 	int skipped;
 
 	if (sscanf(status, "%u%n", &legs, &skipped) != 1)
-		return strdup("");
+		return 0;
 	for (unsigned i = 0; i < legs; i++) {
 		status += skipped;
 		skipped = 0;
 		if (sscanf(status, "%*s%n", &skipped) == EOF)
-			return strdup("");
+			return 0;
 	}
 	if (sscanf(status + skipped, "%llu/%llu %*u %255s", &in_sync, &all, health) != 3)
-		return strdup("");
-	if (in_sync < all)
-		return pool_sync_words("resync");
-	return strdup(strspn(health, "A") == strlen(health) ? "" : "is degraded");
+		return 0;
+	return in_sync < all ? pool_keep_up_to_sync(ret_why, name, "resync")
+			     : say_health(name, health, ret_why);
 }
 
-int pool_dm_busy(const char *sysfs_root, const char *mapped, char **ret_why)
+int pool_dm_busy(const char *sysfs_root, const char *folder, char **ret_why)
 {
-	_cleanup_free_ char *what = NULL, *why = NULL;
 	char name[256];
 	DmTable t;
 
-	*ret_why = NULL;
-	block_attribute(sysfs_root, mapped, "dm/name", name, sizeof(name));
+	sysfs_attribute("", folder, "dm/name", name, sizeof(name));
 	if (strstr(name, "-pvmove"))
-		what = strdup("moves a volume");
-	else if (read_table(sysfs_root, mapped, DM_STATUS, &t))
-		what = streq(t.target, "raid")     ? why_raid(t.parameters)
-		       : streq(t.target, "mirror") ? why_mirror(t.parameters)
-						   : strdup("");
-	else
+		return pool_keep_up(ret_why, "%s moves a volume", name);
+	if (!read_table(sysfs_root, folder, DM_STATUS, &t))
 		return 0;
-	if (!what)
-		return -ENOMEM;
-	why = *what ? text_printf("%s %s", name, what) : NULL;
-	if (*what && !why)
-		return -ENOMEM;
-	*ret_why = TAKE_PTR(why);
-	return 0;
+	if (streq(t.target, "raid"))
+		return raid_busy(name, t.parameters, ret_why);
+	return streq(t.target, "mirror") ? mirror_busy(name, t.parameters, ret_why) : 0;
 }

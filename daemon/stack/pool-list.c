@@ -6,7 +6,7 @@
 
 #include "base/sysfs.h"
 #include "base/text.h"
-#include "stack/pool-dm.h"
+#include "stack/pool-kinds.h"
 #include "stack/topology-read.h"
 
 #define LVM_PREFIX  "LVM-"
@@ -60,8 +60,41 @@ static Pool *pool_of_key(PoolList *p, PoolKind kind, const char *key, const char
 typedef struct Finder {
 	const char *sysfs_root;
 	PoolList *to;
-	const char *within; /* the btrfs whose devices, the cache whose users are being looked at */
+	const char *btrfs; /* the one whose devices are being looked at */
 } Finder;
+
+/* Only disks that turn: flash need not be woken, and keeps no other from sleeping. */
+typedef struct DiskSearch {
+	bool spindles;
+	Names *found;
+} DiskSearch;
+
+static bool turns(const char *folder)
+{
+	char rotational[16];
+
+	return !streq(
+		sysfs_attribute("", folder, "queue/rotational", rotational, sizeof(rotational)),
+		"0");
+}
+
+static int add_if_disk(const char *folder, unsigned layer, void *userdata)
+{
+	const DiskSearch *s = userdata;
+
+	(void)layer;
+	if (folder_has(folder, "partition") || folder_has_any(folder, "slaves") ||
+	    (s->spindles && !turns(folder)))
+		return 0;
+	return names_add(s->found, base_name(folder));
+}
+
+/* A member's caches are no members; what a cache itself lies on holds the same writes. */
+static int add_disks(const Finder *f, const char *device, bool spindles, Names *to)
+{
+	return topology_each_below(f->sysfs_root, device, !spindles, add_if_disk,
+				   &(DiskSearch){ .spindles = spindles, .found = to });
+}
 
 /* A device is a part of the pool, and so are the disks that it lies on. */
 static int add_member(const Finder *f, PoolKind kind, const char *key, const char *name,
@@ -69,7 +102,7 @@ static int add_member(const Finder *f, PoolKind kind, const char *key, const cha
 {
 	Pool *pool = pool_of_key(f->to, kind, key, name);
 
-	return pool ? topology_disks_below(f->sysfs_root, device, true, &pool->disks) : -ENOMEM;
+	return pool ? add_disks(f, device, true, &pool->disks) : -ENOMEM;
 }
 
 /* lvm(8) doubles each hyphen of "my-vg" in "my--vg-home"; the single one ends it. In place. */
@@ -93,33 +126,38 @@ static int add_cache(const Finder *f, const char *device, const char *of)
 	if (!c)
 		return -ENOMEM;
 	c->of = strdup(of);
-	return c->of ? topology_disks_below(f->sysfs_root, device, false, &c->disks) : -ENOMEM;
+	return c->of ? add_disks(f, device, false, &c->disks) : -ENOMEM;
 }
 
-static int add_mapped_caches(const Finder *f, const char *device, const char *name)
+static int add_mapped_caches(const Finder *f, const char *folder, const char *name)
 {
 	dev_t caches[POOL_DM_CACHES];
-	unsigned n = pool_dm_caches(f->sysfs_root, device, caches);
+	unsigned n = pool_dm_caches(f->sysfs_root, folder, caches);
 	int r = 0;
 
-	for (unsigned i = 0; i < n && r >= 0; i++) {
-		_cleanup_free_ char *folder = topology_folder_of(f->sysfs_root, caches[i]);
+	for (unsigned i = 0; i < n && r == 0; i++) {
+		_cleanup_free_ char *cache = topology_folder_of(f->sysfs_root, caches[i]);
 
-		r = folder ? add_cache(f, base_name(folder), *name ? name : device) : 0;
+		r = cache ? add_cache(f, base_name(cache), name) : 0;
 	}
 	return r;
 }
 
-static int add_mapped(const Finder *f, const char *device)
+static int add_mapped(const Finder *f, const char *folder)
 {
+	const char *device = base_name(folder);
 	char name[256], uuid[256];
+	int r;
 
-	block_attribute(f->sysfs_root, device, "dm/name", name, sizeof(name));
-	block_attribute(f->sysfs_root, device, "dm/uuid", uuid, sizeof(uuid));
-	if (add_mapped_caches(f, device, name) < 0)
-		return -ENOMEM;
+	sysfs_attribute("", folder, "dm/name", name, sizeof(name));
+	sysfs_attribute("", folder, "dm/uuid", uuid, sizeof(uuid));
+	if (!*name)
+		snprintf(name, sizeof(name), "%s", device);
+	r = add_mapped_caches(f, folder, name);
+	if (r < 0)
+		return r;
 	if (strncmp(uuid, LVM_PREFIX, strlen(LVM_PREFIX)) != 0)
-		return add_member(f, POOL_DM, device, *name ? name : device, device);
+		return add_member(f, POOL_DM, device, name, device);
 	uuid[strlen(LVM_PREFIX) + LVM_VG_UUID] = '\0';
 	keep_group_name(name);
 	return add_member(f, POOL_LVM, uuid, name, device);
@@ -141,63 +179,37 @@ static int add_by_contents(const Finder *f, const char *device)
 	return name ? add_member(f, btrfs ? POOL_BTRFS : POOL_ZFS, key, name, device) : -ENOMEM;
 }
 
-static int any_entry(const char *path, void *userdata)
+static int add_bcache(const Finder *f, const char *folder)
 {
-	(void)path;
-	(void)userdata;
-	return 1;
-}
+	_cleanup_(names_done) Names cached = {};
+	int r = topology_cached(folder, &cached);
 
-static bool is_held(const char *folder)
-{
-	_cleanup_free_ char *holders = text_printf("%s/holders", folder);
-
-	return holders && folder_each(holders, any_entry, NULL) > 0;
-}
-
-/* SYSFS/fs/bcache/UUID/bdevN/dev leads to a device that is cached. */
-static int add_if_cached(const char *path, void *userdata)
-{
-	const Finder *f = userdata;
-	_cleanup_free_ char *dev = text_printf("%s/dev", path);
-	_cleanup_free_ char *cached = dev ? realpath(dev, NULL) : NULL;
-
-	if (strncmp(base_name(path), "bdev", strlen("bdev")) != 0 || !cached)
-		return 0;
-	return add_cache(f, f->within, base_name(cached));
-}
-
-static int add_bcache(const Finder *finder, const char *folder)
-{
-	_cleanup_free_ char *set = text_printf("%s/bcache/set", folder);
-	Finder f = *finder;
-
-	f.within = base_name(folder);
-	return set ? folder_each(set, add_if_cached, &f) : -ENOMEM;
+	for (size_t i = 0; i < cached.n && r == 0; i++)
+		r = add_cache(f, base_name(folder), cached.list[i]);
+	return r;
 }
 
 static int find_on_device(const char *folder, void *userdata)
 {
 	const Finder *f = userdata;
 	const char *device = base_name(folder);
+	int r = add_bcache(f, folder);
 
-	if (add_bcache(f, folder) < 0)
-		return -ENOMEM;
-	if (folder_has(folder, "md"))
-		return add_member(f, POOL_MD, device, device, device)
-			       ?: is_held(folder) ? 0
-						  : add_by_contents(f, device);
-	if (folder_has(folder, "dm") && add_mapped(f, device) < 0)
-		return -ENOMEM;
-	return is_held(folder) ? 0 : add_by_contents(f, device);
+	if (r == 0 && folder_has(folder, "md"))
+		r = add_member(f, POOL_MD, device, device, device);
+	else if (r == 0 && folder_has(folder, "dm"))
+		r = add_mapped(f, folder);
+	if (r < 0 || folder_has_any(folder, "holders"))
+		return r;
+	return add_by_contents(f, device);
 }
 
 static int find_btrfs_device(const char *path, void *userdata)
 {
 	const Finder *f = userdata;
-	_cleanup_free_ char *name = text_printf("btrfs %s", f->within);
+	_cleanup_free_ char *name = text_printf("btrfs %s", f->btrfs);
 
-	return name ? add_member(f, POOL_BTRFS, f->within, name, base_name(path)) : -ENOMEM;
+	return name ? add_member(f, POOL_BTRFS, f->btrfs, name, base_name(path)) : -ENOMEM;
 }
 
 /* SYSFS/fs/btrfs/UUID/devices/NAME, of what is mounted; "features" is no file system. */
@@ -206,7 +218,7 @@ static int find_btrfs(const char *path, void *userdata)
 	Finder f = *(const Finder *)userdata;
 	_cleanup_free_ char *devices = text_printf("%s/devices", path);
 
-	f.within = base_name(path);
+	f.btrfs = base_name(path);
 	return devices ? folder_each(devices, find_btrfs_device, &f) : -ENOMEM;
 }
 

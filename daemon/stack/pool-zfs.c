@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "stack/pool-zfs.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,13 +12,15 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "stack/pool-kinds.h"
+#include "stack/topology-read.h"
 
 #define ANSWER_SECONDS 10
 #define ANSWER_MAX     (4UL << 20)
 #define LEAVE_US       USEC_PER_SEC /* for a child to go after its last word */
 
 /* Below a root other than "/sys": ROOT/sbin/zpool. */
-static char *find_program(const char *sysfs_root)
+static char *find_zpool(const char *sysfs_root)
 {
 	static const char *const places[] = { "/usr/sbin", "/sbin", "/usr/local/sbin", "/usr/bin" };
 
@@ -39,7 +39,7 @@ static char *find_program(const char *sysfs_root)
 }
 
 /* Workers block all signals; the child shall not. */
-static int spawn(const char *program, int out, pid_t *ret)
+static int spawn_zpool(const char *program, int out, pid_t *ret)
 {
 	char *const argv[] = { (char *)"zpool", (char *)"status", (char *)"-P", NULL };
 	char *const envp[] = { (char *)"LC_ALL=C", (char *)"PATH=/usr/sbin:/usr/bin:/sbin:/bin",
@@ -119,7 +119,7 @@ static int reap(pid_t pid, bool answered)
 	return -EIO;
 }
 
-static int ask(const char *program, char **ret_text)
+static int run_zpool(const char *program, char **ret_text)
 {
 	uint64_t until_us = clock_now_us(&clock_boottime) + ANSWER_SECONDS * USEC_PER_SEC;
 	_cleanup_free_ char *text = NULL;
@@ -131,7 +131,7 @@ static int ask(const char *program, char **ret_text)
 		return -errno;
 	in = fds[0];
 	out = fds[1];
-	r = spawn(program, out, &pid);
+	r = spawn_zpool(program, out, &pid);
 	if (r < 0 || pid <= 0)
 		return r < 0 ? r : -ECHILD;
 	closep(&out);
@@ -158,23 +158,23 @@ static const struct {
 	{ "expand", "in progress", "is being expanded" },
 };
 
-static char *why_busy(const char *pool, const char *key, const char *value)
+static int line_busy(const char *pool, const char *key, const char *value, char **ret_why)
 {
 	if (streq(key, "state") && !streq(value, "ONLINE"))
-		return text_printf("zpool %s is %s", pool, value);
+		return pool_keep_up(ret_why, "zpool %s is %s", pool, value);
 	for (size_t i = 0; i < ELEMENTSOF(works); i++)
 		if (streq(key, works[i].key) && strstr(value, works[i].words))
-			return text_printf("zpool %s %s", pool, works[i].why);
-	return NULL;
+			return pool_keep_up(ret_why, "zpool %s %s", pool, works[i].why);
+	return 0;
 }
 
 /* Lines "KEY: VALUE", the key right-aligned, "pool:" first of each pool. */
-static char *find_why(char *text, const char *pool)
+static int answer_busy(char *text, const char *pool, char **ret_why)
 {
 	bool ours = false;
-	char *why = NULL;
+	int r = 0;
 
-	for (char *save, *line = strtok_r(text, "\n", &save); line && !why;
+	for (char *save, *line = strtok_r(text, "\n", &save); line && r == 0;
 	     line = strtok_r(NULL, "\n", &save)) {
 		char *key = line + strspn(line, " "), *colon = strchr(key, ':');
 		char *value = colon ? colon + 1 + strspn(colon + 1, " ") : NULL;
@@ -185,28 +185,22 @@ static char *find_why(char *text, const char *pool)
 		if (streq(key, "pool"))
 			ours = streq(value, pool);
 		else if (ours)
-			why = why_busy(pool, key, value);
+			r = line_busy(pool, key, value, ret_why);
 	}
-	return why;
+	return r;
 }
 
-int pool_zfs_busy(const char *sysfs_root, const char *pool, char **ret_why)
+int pool_zfs_busy(const char *sysfs_root, const char *device, char **ret_why)
 {
-	_cleanup_free_ char *program = find_program(sysfs_root), *text = NULL, *why = NULL;
-	int r = program ? ask(program, &text) : 0;
+	_cleanup_free_ char *pool = topology_zfs_pool(sysfs_root, device), *text = NULL;
+	_cleanup_free_ char *program = pool && *pool ? find_zpool(sysfs_root) : NULL;
+	int r = program ? run_zpool(program, &text) : 0;
 
+	if (r >= 0)
+		return text ? answer_busy(text, pool, ret_why) : 0;
 	if (r == -ENOMEM)
 		return r;
-	if (r < 0) {
-		log_warning_errno(r, "zpool status does not say how zpool %s is; its disks stay up",
-				  pool);
-		why = text_printf("zpool status does not say how zpool %s is: %s", pool,
-				  r == -ETIMEDOUT ? "no answer" : strerror(-r));
-		if (!why)
-			return -ENOMEM;
-	} else if (text) {
-		why = find_why(text, pool);
-	}
-	*ret_why = TAKE_PTR(why);
-	return 0;
+	log_warning_errno(r, "zpool status does not say how zpool %s is; its disks stay up", pool);
+	return pool_keep_up(ret_why, "zpool status does not say how zpool %s is: %s", pool,
+			    r == -ETIMEDOUT ? "no answer" : strerror(-r));
 }

@@ -2,9 +2,12 @@
 #include "stack/pool.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <string.h>
 
+#include "base/sysfs.h"
 #include "base/text.h"
+#include "stack/pool-kinds.h"
 #include "stack/pool-list.h"
 
 static int list_of(const Topology *t, const PoolList **ret)
@@ -29,8 +32,8 @@ char *pool_name(const Topology *t, const char *disk)
 
 int pool_redirect_target(const Topology *t, const char *disk, char **ret_why)
 {
+	_cleanup_(names_done) Names of = {};
 	_cleanup_free_ char *why = NULL;
-	Names of = {};
 	const PoolList *p;
 	int r = list_of(t, &p);
 
@@ -44,9 +47,57 @@ int pool_redirect_target(const Topology *t, const char *disk, char **ret_why)
 				  of.list[i]);
 		r = why ? 0 : -ENOMEM;
 	}
-	names_done(&of);
 	if (r < 0)
 		return r;
 	*ret_why = TAKE_PTR(why);
+	return 0;
+}
+
+int pool_keep_up(char **ret_why, const char *format, ...)
+{
+	va_list ap;
+	char *why;
+	int n;
+
+	va_start(ap, format);
+	n = vasprintf(&why, format, ap);
+	va_end(ap);
+	if (n < 0)
+		return -ENOMEM;
+	*ret_why = why;
+	return 1;
+}
+
+typedef struct BusySearch {
+	const char *sysfs_root;
+	char *why;
+} BusySearch;
+
+static int device_busy(const char *folder, unsigned layer, void *userdata)
+{
+	BusySearch *s = userdata;
+	const char *device = base_name(folder);
+	int r = 0;
+
+	(void)layer;
+	if (folder_has(folder, "md"))
+		r = pool_md_busy(folder, &s->why);
+	if (r == 0 && folder_has(folder, "dm"))
+		r = pool_dm_busy(s->sysfs_root, folder, &s->why);
+	return r ?: pool_btrfs_busy(s->sysfs_root, device, &s->why)
+			       ?: pool_zfs_busy(s->sysfs_root, device, &s->why);
+}
+
+/* Not covered, for nothing says it: an LVM device of several targets (a RAID extended by other
+ * means), a btrfs that is scrubbed and mounted nowhere that this process sees, and what happens
+ * inside of virtual machines. */
+int pool_busy(const char *sysfs_root, const char *disk, char **ret_why)
+{
+	BusySearch s = { .sysfs_root = sysfs_root };
+	int r = topology_each_above(sysfs_root, disk, device_busy, &s);
+
+	if (r < 0)
+		return r;
+	*ret_why = s.why;
 	return 0;
 }

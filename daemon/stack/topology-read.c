@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "stack/mounts.h"
 #include "stack/pool-list.h"
+#include "stack/topology-walk.h"
 
 static char *udev_property(const char *name, const char *key)
 {
@@ -47,6 +48,15 @@ char *topology_property(const char *sysfs_root, const char *name, const char *ke
 					 : file_property(sysfs_root, name, key);
 }
 
+char *topology_zfs_pool(const char *sysfs_root, const char *name)
+{
+	_cleanup_free_ char *type = topology_property(sysfs_root, name, "ID_FS_TYPE");
+
+	if (!type || !streq(type, "zfs_member"))
+		return NULL;
+	return topology_property(sysfs_root, name, "ID_FS_LABEL") ?: strdup("");
+}
+
 char *topology_folder(const char *sysfs_root, const char *name)
 {
 	_cleanup_free_ char *path = text_printf("%s/class/block/%s", sysfs_root, name);
@@ -62,106 +72,113 @@ char *topology_folder_of(const char *sysfs_root, dev_t devnum)
 	return path ? realpath(path, NULL) : NULL;
 }
 
-/* The kernel name of what a mount or swap was made from: "/dev/mapper/vg-log" is "dm-0". */
-static char *kernel_name(const char *path)
+char *topology_kernel_name(const char *path)
 {
 	_cleanup_free_ char *real = realpath(path, NULL);
 
 	return strdup(base_name(real ?: path));
 }
 
-static int strv_add(char ***list, size_t *n, const char *s)
-{
-	char **bigger = reallocarray(*list, *n + 2, sizeof(*bigger));
+typedef struct BtrfsSearch {
+	const char *device;
+	char *found;
+} BtrfsSearch;
 
-	if (!bigger)
+static int take_if_member(const char *folder, void *userdata)
+{
+	BtrfsSearch *s = userdata;
+	_cleanup_free_ char *member = text_printf("devices/%s", s->device);
+
+	if (!member || !folder_has(folder, member))
+		return member ? 0 : -ENOMEM;
+	s->found = strdup(folder);
+	return s->found ? 1 : -ENOMEM;
+}
+
+char *topology_btrfs(const char *sysfs_root, const char *device)
+{
+	_cleanup_free_ char *all = text_printf("%s/fs/btrfs", sysfs_root);
+	BtrfsSearch s = { .device = device };
+
+	if (all)
+		folder_each(all, take_if_member, &s);
+	return s.found;
+}
+
+static int add_entry(const char *path, void *userdata)
+{
+	return names_add(userdata, base_name(path));
+}
+
+static int add_btrfs_members(const char *sysfs_root, const char *source, Names *to)
+{
+	_cleanup_free_ char *name = topology_kernel_name(source), *folder = NULL, *devices = NULL;
+
+	if (!name)
 		return -ENOMEM;
-	*list = bigger;
-	bigger[*n] = strdup(s);
-	bigger[*n + 1] = NULL;
-	return bigger[(*n)++] ? 0 : -ENOMEM;
+	folder = topology_btrfs(sysfs_root, name);
+	if (!folder)
+		return names_add(to, name);
+	devices = text_printf("%s/devices", folder);
+	return devices ? folder_each(devices, add_entry, to) : -ENOMEM;
 }
 
-/* Every entry of a folder that a test holds for. */
-static char **list_folder(const char *path, bool (*test)(const char *name, const void *userdata),
-			  const void *userdata)
+typedef struct ZfsSearch {
+	const char *sysfs_root, *pool;
+	Names *found;
+} ZfsSearch;
+
+static int add_if_in_pool(const char *path, void *userdata)
 {
-	_cleanup_closedir_ DIR *dir = opendir(path);
-	char **list = NULL;
-	struct dirent *e;
-	size_t n = 0;
+	const ZfsSearch *s = userdata;
+	_cleanup_free_ char *pool = topology_zfs_pool(s->sysfs_root, base_name(path));
 
-	while (dir && (e = readdir(dir)))
-		if (*e->d_name != '.' && (!test || test(e->d_name, userdata)) &&
-		    strv_add(&list, &n, e->d_name) < 0)
-			return strv_free(list);
-	return list;
-}
-
-/* All devices of the btrfs that one of them belongs to: SYSFS/fs/btrfs/UUID/devices/NAME. */
-static char **btrfs_members(const char *sysfs_root, const char *source)
-{
-	_cleanup_free_ char *path = text_printf("%s/fs/btrfs", sysfs_root);
-	_cleanup_free_ char *name = kernel_name(source);
-	_cleanup_closedir_ DIR *dir = path ? opendir(path) : NULL;
-	char **alone = NULL;
-	struct dirent *e;
-	size_t n = 0;
-
-	while (name && dir && (e = readdir(dir))) {
-		_cleanup_free_ char *devices = text_printf("%s/%s/devices", path, e->d_name);
-		_cleanup_free_ char *one = text_printf("%s/%s", devices ?: "", name);
-
-		if (*e->d_name != '.' && one && access(one, F_OK) == 0)
-			return list_folder(devices, NULL, NULL);
-	}
-	if (name)
-		strv_add(&alone, &n, name);
-	return alone;
-}
-
-typedef struct ZfsName {
-	const char *sysfs_root, *name;
-} ZfsName;
-
-static bool is_in_pool(const char *name, const void *userdata)
-{
-	const ZfsName *pool = userdata;
-	_cleanup_free_ char *type = topology_property(pool->sysfs_root, name, "ID_FS_TYPE");
-	_cleanup_free_ char *label = NULL;
-
-	if (!type || !streq(type, "zfs_member"))
-		return false;
-	label = topology_property(pool->sysfs_root, name, "ID_FS_LABEL");
-	return label && streq(label, pool->name);
+	return pool && streq(pool, s->pool) ? names_add(s->found, base_name(path)) : 0;
 }
 
 /* ZFS tells nobody its disks, but blkid has read their labels. */
-static char **zfs_members(const char *sysfs_root, const char *dataset)
+static int add_zfs_members(const char *sysfs_root, const char *pool, Names *to)
 {
-	_cleanup_free_ char *name = strndup(dataset, strcspn(dataset, "/"));
-	_cleanup_free_ char *path = text_printf("%s/class/block", sysfs_root);
+	_cleanup_free_ char *devices = text_printf("%s/class/block", sysfs_root);
+	ZfsSearch s = { .sysfs_root = sysfs_root, .pool = pool, .found = to };
 
-	return name && path ? list_folder(path, is_in_pool,
-					  &(ZfsName){ .sysfs_root = sysfs_root, .name = name })
-			    : NULL;
+	return devices ? folder_each(devices, add_if_in_pool, &s) : -ENOMEM;
+}
+
+/* What of the source names all devices: of ZFS's "POOL/DATASET" the pool. */
+static size_t pool_length(const Mount *m)
+{
+	return strcspn(m->source, streq(m->type, "zfs") ? "/" : "");
 }
 
 /* Containers mount one file system many times: its members are looked for once. */
-static char **copy_members(const Topology *t, const Mount *m)
+static char **known_members(const Topology *t, const Mount *m)
 {
+	size_t n = pool_length(m);
+
 	for (size_t i = 0; i + 1 < t->n_mounts; i++) {
 		const Mount *other = &t->mounts[i];
-		char **copy = NULL;
-		size_t n = 0;
 
-		if (!other->members || !streq(other->source, m->source))
-			continue;
-		for (char **s = other->members; *s; s++)
-			strv_add(&copy, &n, *s);
-		return copy;
+		if (other->members && streq(other->type, m->type) && pool_length(other) == n &&
+		    strncmp(other->source, m->source, n) == 0)
+			return other->members;
 	}
 	return NULL;
+}
+
+static int find_members(const Topology *t, const Mount *m, Names *to)
+{
+	_cleanup_free_ char *pool = strndup(m->source, pool_length(m));
+	char **known = known_members(t, m);
+	int r = pool ? 0 : -ENOMEM;
+
+	if (known || !pool) {
+		for (; known && *known && r >= 0; known++)
+			r = names_add(to, *known);
+		return r;
+	}
+	return streq(m->type, "zfs") ? add_zfs_members(t->sysfs_root, pool, to)
+				     : add_btrfs_members(t->sysfs_root, pool, to);
 }
 
 /* A FUSE mount's source may be a folder, whose path is not to be walked: that wakes disks. */
@@ -170,21 +187,12 @@ static bool is_device_node(const char *source)
 	return strncmp(source, "/dev/", strlen("/dev/")) == 0;
 }
 
-static char **find_members(const Topology *t, const Mount *m)
-{
-	char **copy = copy_members(t, m);
-
-	if (copy)
-		return copy;
-	if (streq(m->type, "zfs"))
-		return zfs_members(t->sysfs_root, m->source);
-	return is_device_node(m->source) ? btrfs_members(t->sysfs_root, m->source) : NULL;
-}
-
 static int take_mount(const MountEntry *entry, void *userdata)
 {
 	Topology *t = userdata;
+	Names members = {};
 	Mount *m;
+	int r;
 
 	/* no block device below: proc, tmpfs, nfs, ... */
 	if (!major(entry->devnum) && !is_device_node(entry->source) && !streq(entry->type, "zfs"))
@@ -199,9 +207,9 @@ static int take_mount(const MountEntry *entry, void *userdata)
 	m->source = strdup(entry->source);
 	if (!m->point || !m->type || !m->source)
 		return -ENOMEM;
-	if (!major(entry->devnum))
-		m->members = find_members(t, m);
-	return 0;
+	r = major(entry->devnum) ? 0 : find_members(t, m, &members);
+	m->members = members.list;
+	return r;
 }
 
 static bool lies_under(const char *path, const char *point)
@@ -236,7 +244,7 @@ static dev_t devnum_of_swap(const Topology *t, const MountEntry *swap)
 
 	if (streq(swap->type, "file"))
 		return stat(swap->source, &st) == 0 ? st.st_dev : 0;
-	name = kernel_name(swap->source);
+	name = topology_kernel_name(swap->source);
 	folder = name ? text_printf("class/block/%s", name) : NULL;
 	return folder ? sysfs_devnum(t->sysfs_root, folder) : 0;
 }
@@ -258,14 +266,18 @@ static int take_swap(const MountEntry *entry, void *userdata)
 	return 0;
 }
 
+char *topology_proc(const char *sysfs_root, const char *file)
+{
+	return text_printf("%s/proc/%s", streq(sysfs_root, "/sys") ? "" : sysfs_root, file);
+}
+
 typedef int (*TableReader)(const char *path, int (*take)(const MountEntry *entry, void *userdata),
 			   void *userdata);
 
 static int read_table(Topology *t, TableReader each, const char *file,
 		      int (*take)(const MountEntry *entry, void *userdata))
 {
-	const char *root = streq(t->sysfs_root, "/sys") ? "" : t->sysfs_root;
-	_cleanup_free_ char *path = text_printf("%s/proc/%s", root, file);
+	_cleanup_free_ char *path = topology_proc(t->sysfs_root, file);
 	int r = path ? each(path, take, t) : -ENOMEM;
 
 	/* a kernel without swap has no swaps */
