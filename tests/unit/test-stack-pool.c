@@ -133,6 +133,23 @@ static void a_group_on_an_array_has_one_name_for_all_its_disks(void **state)
 	expect_pool(root, "sdc", "vg");
 }
 
+static void a_group_on_a_partition_of_an_array_has_its_disks(void **state)
+{
+	const char *root = *state;
+
+	make_disks(root, 3);
+	make_array(root, "md0", "9:0");
+	make_partition(root, "md0", "md0p1", "259:1");
+	make_mapped(root, "dm-0", "253:0", "vg-lv\n", VG_A LV "\n");
+	stack_on(root, "sda", "sda", "md0");
+	stack_on(root, "sdb", "sdb", "md0");
+	stack_on(root, "md0p1", "md0/md0p1", "dm-0");
+	stack_on(root, "sdc", "sdc", "dm-0");
+	expect_pool(root, "sda", "vg");
+	expect_pool(root, "sdb", "vg");
+	expect_pool(root, "sdc", "vg");
+}
+
 /* md0 is sda and sdb, md1 is sdb and sdc, md2 is sdc, sdd and sde: by their partitions. */
 static void pools_that_share_a_disk_are_one(void **state)
 {
@@ -364,6 +381,19 @@ static void what_lies_two_layers_up_keeps_a_disk_up(void **state)
 	expect_busy(root, "sda", "md7 is being checked (check)");
 }
 
+static void what_lies_on_a_partition_of_an_array_keeps_its_disks_up(void **state)
+{
+	const char *root = *state;
+
+	make_disks(root, 1);
+	make_array(root, "md0", "9:0");
+	make_partition(root, "md0", "md0p1", "259:1");
+	stack_on(root, "sda", "sda", "md0");
+	link_to(root, "fs/btrfs/11-22/devices/md0p1", "devices/md0/md0p1");
+	put(root, "fs/btrfs/11-22/exclusive_operation", "balance\n");
+	expect_busy(root, "sda", "btrfs 11-22 is being balanced");
+}
+
 static void a_volume_that_is_being_moved_keeps_a_disk_up(void **state)
 {
 	const char *root = *state;
@@ -482,6 +512,7 @@ int main(void)
 		ROOT_TEST(a_volume_group_has_its_name_without_the_doubled_hyphens),
 		ROOT_TEST(a_mapped_device_over_several_disks_joins_them),
 		ROOT_TEST(a_group_on_an_array_has_one_name_for_all_its_disks),
+		ROOT_TEST(a_group_on_a_partition_of_an_array_has_its_disks),
 		ROOT_TEST(pools_that_share_a_disk_are_one),
 		ROOT_TEST(a_btrfs_is_a_pool_mounted_or_not),
 		ROOT_TEST(a_zfs_pool_is_known_by_its_labels),
@@ -492,6 +523,7 @@ int main(void)
 		ROOT_TEST(an_array_at_work_or_degraded_stays_up),
 		ROOT_TEST(an_array_without_redundancy_keeps_nobody_up),
 		ROOT_TEST(what_lies_two_layers_up_keeps_a_disk_up),
+		ROOT_TEST(what_lies_on_a_partition_of_an_array_keeps_its_disks_up),
 		ROOT_TEST(a_volume_that_is_being_moved_keeps_a_disk_up),
 		ROOT_TEST(a_btrfs_at_work_or_without_a_device_stays_up),
 		ROOT_TEST(zpool_keeps_up_what_is_scrubbed_resilvered_or_unwell),

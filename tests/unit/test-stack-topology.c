@@ -227,6 +227,48 @@ static void both_sides_of_a_bcache_are_protected(void **state)
 	expect_stack(root, "sdb", "cache of bcache0");
 }
 
+/* md126 has a partition for /boot and one for a volume with the root. */
+static void partitions_of_an_array_protect_its_disks(void **state)
+{
+	const char *root = *state;
+
+	make_disk(root, "sda", "8:0");
+	make_disk(root, "sdb", "8:16");
+	make_disk(root, "md126", "9:126");
+	stack_on(root, "sda", "sda", "md126");
+	stack_on(root, "sdb", "sdb", "md126");
+	make_partition(root, "md126", "md126p1", "259:1");
+	make_partition(root, "md126", "md126p2", "259:2");
+	make_disk(root, "dm-0", "253:0");
+	put(root, "devices/dm-0/dm/name", "vg-root\n");
+	stack_on(root, "md126p2", "md126/md126p2", "dm-0");
+	put(root, "proc/self/mountinfo", "22 1 253:0 / / rw - ext4 /dev/mapper/vg-root rw\n");
+	expect_protection(root, "sda", "holds the root file system");
+	expect_stack(root, "sda", "md126, md126p1, md126p2, vg-root, /");
+	put(root, "proc/self/mountinfo", "22 1 259:1 / /boot rw - ext4 /dev/md126p1 rw\n");
+	expect_protection(root, "sda", "holds the boot files");
+	expect_protection(root, "sdb", "holds the boot files");
+	expect_stack(root, "sdb", "md126, md126p1, /boot, md126p2, vg-root");
+	expect_stack(root, "md126", "md126p1: /boot; md126p2: vg-root");
+}
+
+/* One was detached from the set, and its number is free. */
+static void a_cache_tells_all_that_it_caches(void **state)
+{
+	const char *root = *state;
+
+	make_disk(root, "sda", "8:0");
+	make_disk(root, "sdb", "8:16");
+	make_disk(root, "bcache1", "252:16");
+	put(root, "devices/sda/bcache/state", "dirty\n");
+	put(root, "devices/sdb/bcache/written", "0\n");
+	link_to(root, "fs/bcache/11-22/cache0", "devices/sdb/bcache");
+	link_to(root, "fs/bcache/11-22/bdev1", "devices/sda/bcache");
+	link_to(root, "devices/sda/bcache/dev", "devices/bcache1");
+	link_to(root, "devices/sdb/bcache/set", "fs/bcache/11-22");
+	expect_stack(root, "sdb", "cache of bcache1");
+}
+
 static void storpowers_own_journal_is_protected_wherever_it_is_mounted(void **state)
 {
 	const char *root = *state;
@@ -291,6 +333,8 @@ int main(void)
 		ROOT_TEST(every_device_of_a_btrfs_root_is_protected),
 		ROOT_TEST(every_disk_of_a_zfs_root_pool_is_protected),
 		ROOT_TEST(both_sides_of_a_bcache_are_protected),
+		ROOT_TEST(partitions_of_an_array_protect_its_disks),
+		ROOT_TEST(a_cache_tells_all_that_it_caches),
 		ROOT_TEST(storpowers_own_journal_is_protected_wherever_it_is_mounted),
 		ROOT_TEST(a_mount_of_a_folder_deep_down_protects_its_disk),
 		ROOT_TEST(a_disk_that_becomes_vital_is_told_and_one_that_no_longer_is),
