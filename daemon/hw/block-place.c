@@ -13,9 +13,9 @@ static const char *why_protected(const BlockInventory *b, const BlockSlot *s)
 	const char *why = NULL;
 
 	if (!is_nvme_controller(s->name))
-		return block_protected(b->topology, s->name);
+		return stack_why_protected(b->topology, s->name);
 	for (size_t i = 0; i < s->namespaces.n && !why; i++)
-		why = block_protected(b->topology, s->namespaces.list[i].head);
+		why = stack_why_protected(b->topology, s->namespaces.list[i].head);
 	return why;
 }
 

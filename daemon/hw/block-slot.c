@@ -125,7 +125,7 @@ static int make_device(BlockInventory *b, const BlockSlot *s, Device **ret)
 
 static int slot_add(BlockInventory *b, BlockSlot *s)
 {
-	const char *why = block_refused(s->name);
+	const char *why = stack_why_refused(s->name);
 	int r;
 
 	if (why) {
@@ -229,7 +229,7 @@ static bool is_wanted(const BlockInventory *b, const BlockSlot *s)
 	if (s->config)
 		return !s->config->unmanaged;
 	return b->options.discover &&
-	       (is_nvme_controller(s->name) || !block_ignored(b->sysfs_root, s->name));
+	       (is_nvme_controller(s->name) || !stack_why_ignored(b->sysfs_root, s->name));
 }
 
 /* Who it is and how many namespaces it has: a controller changes as they come and go. */

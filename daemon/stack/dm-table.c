@@ -20,7 +20,7 @@ typedef struct Request {
 } Request;
 
 /* 4.16 is the first that can tell of the table that waits. */
-static void prepare(Request *q, dev_t devnum, uint32_t flags)
+static void prepare_request(Request *q, dev_t devnum, uint32_t flags)
 {
 	*q = (Request){
 		.header = {
@@ -33,7 +33,7 @@ static void prepare(Request *q, dev_t devnum, uint32_t flags)
 	};
 }
 
-static int ask(unsigned long command, Request *q)
+static int send_request(unsigned long command, Request *q)
 {
 	_cleanup_close_ int fd = open(CONTROL, O_RDWR | O_CLOEXEC);
 
@@ -61,8 +61,8 @@ int dm_table_read(dev_t devnum, DmPart part, DmTable *ret)
 	size_t n;
 	int r;
 
-	prepare(&q, devnum, flags_of(part));
-	r = ask(DM_TABLE_STATUS, &q);
+	prepare_request(&q, devnum, flags_of(part));
+	r = send_request(DM_TABLE_STATUS, &q);
 	if (r < 0)
 		return r;
 	if (!q.header.target_count)
@@ -83,35 +83,35 @@ int dm_table_read(dev_t devnum, DmPart part, DmTable *ret)
 	return 0;
 }
 
-static int load(dev_t devnum, const DmTable *t)
+static int load_table(dev_t devnum, const DmTable *t)
 {
 	Request q;
 
-	prepare(&q, devnum, t->read_only ? DM_READONLY_FLAG : 0);
+	prepare_request(&q, devnum, t->read_only ? DM_READONLY_FLAG : 0);
 	q.header.target_count = 1;
 	q.spec.sector_start = t->start;
 	q.spec.length = t->length;
 	memcpy(q.spec.target_type, t->target, sizeof(t->target));
 	memcpy(q.text, t->parameters, sizeof(t->parameters));
-	return ask(DM_TABLE_LOAD, &q);
+	return send_request(DM_TABLE_LOAD, &q);
 }
 
 /* The kernel's do_resume() (drivers/md/dm-ioctl.c) suspends first where a table waits. */
-static int resume(dev_t devnum)
+static int resume_device(dev_t devnum)
 {
 	Request q;
 
-	prepare(&q, devnum, DM_SKIP_LOCKFS_FLAG);
-	return ask(DM_DEV_SUSPEND, &q);
+	prepare_request(&q, devnum, DM_SKIP_LOCKFS_FLAG);
+	return send_request(DM_DEV_SUSPEND, &q);
 }
 
 int dm_table_replace(dev_t devnum, const DmTable *t)
 {
-	int r = load(devnum, t);
+	int r = load_table(devnum, t);
 
 	if (r < 0)
 		return r;
-	r = resume(devnum);
+	r = resume_device(devnum);
 	if (r < 0)
 		dm_table_clear(devnum);
 	return r;
@@ -121,6 +121,6 @@ int dm_table_clear(dev_t devnum)
 {
 	Request q;
 
-	prepare(&q, devnum, 0);
-	return ask(DM_TABLE_CLEAR, &q);
+	prepare_request(&q, devnum, 0);
+	return send_request(DM_TABLE_CLEAR, &q);
 }

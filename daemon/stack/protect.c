@@ -5,6 +5,7 @@
 
 #include "base/sysfs.h"
 #include "base/text.h"
+#include "stack/topology-walk.h"
 
 static const struct {
 	const char *mount_point, *why;
@@ -52,31 +53,32 @@ static const char *why_swap(const Topology *t, const char *disk)
 	return NULL;
 }
 
+static int is_multipath(const char *holder, void *userdata)
+{
+	char uuid[256];
+
+	(void)userdata;
+	sysfs_attribute("", holder, "dm/uuid", uuid, sizeof(uuid));
+	return strncmp(uuid, "mpath-", strlen("mpath-")) == 0;
+}
+
 /* A path of a multipath device must be left alone: a smaller max_sectors_kb below request-based
  * device mapper gives IO errors. */
 static const char *why_multipath(const Topology *t, const char *disk)
 {
-	_cleanup_free_ char *path = text_printf("%s/block/%s/holders", t->sysfs_root, disk);
-	_cleanup_closedir_ DIR *dir = path ? opendir(path) : NULL;
-	struct dirent *e;
+	_cleanup_free_ char *holders = text_printf("%s/block/%s/holders", t->sysfs_root, disk);
 
-	while (dir && (e = readdir(dir))) {
-		char uuid[256];
-
-		if (*e->d_name != '.' && strncmp(block_attribute(t->sysfs_root, e->d_name,
-								 "dm/uuid", uuid, sizeof(uuid)),
-						 "mpath-", strlen("mpath-")) == 0)
-			return "is a path of a multipath device, which is to be named instead";
-	}
-	return NULL;
+	return holders && folder_each(holders, is_multipath, NULL) > 0
+		       ? "is a path of a multipath device, which is to be named instead"
+		       : NULL;
 }
 
-const char *block_protected(const Topology *t, const char *name)
+const char *stack_why_protected(const Topology *t, const char *disk)
 {
-	return why_mounted(t, name) ?: why_swap(t, name) ?: why_multipath(t, name);
+	return why_mounted(t, disk) ?: why_swap(t, disk) ?: why_multipath(t, disk);
 }
 
-const char *block_refused(const char *name)
+const char *stack_why_refused(const char *name)
 {
 	static const struct {
 		const char *prefix, *why;
@@ -132,7 +134,7 @@ static bool is_scsi_disk(const char *sysfs_root, const char *name)
 	return streq(type, "0") || streq(type, "14") || streq(type, "20");
 }
 
-const char *block_ignored(const char *sysfs_root, const char *name)
+const char *stack_why_ignored(const char *sysfs_root, const char *name)
 {
 	if (!is_scsi_disk(sysfs_root, name))
 		return "it is no NVMe, SATA or SAS disk";

@@ -6,10 +6,11 @@
 
 #include "stack/topology.h"
 
-/* NULL, or why: does this disk hold, by itself or below partitions, device mapper, RAID, bcache,
- * btrfs and ZFS, what the system needs to live? In words: "holds the root file system". */
-const char *block_protected(const Topology *t, const char *name);
-/* The kinds of device that are refused even when they are named; NULL when it is none of them. */
-const char *block_refused(const char *name);
-/* NULL for a disk that is managed without being named; else why not. */
-const char *block_ignored(const char *sysfs_root, const char *name);
+/* Why this disk is never touched: what the system needs to live lies on it, by itself or below
+ * partitions, device mapper, RAID, bcache, btrfs and ZFS ("holds the root file system"), or it is a
+ * path of a multipath device. NULL: nothing protects it. */
+const char *stack_why_protected(const Topology *t, const char *disk);
+/* Why a device (kernel name) is refused even when it is named; NULL: it is not. */
+const char *stack_why_refused(const char *name);
+/* Why a disk is not managed without being named; NULL: it is managed. */
+const char *stack_why_ignored(const char *sysfs_root, const char *name);
