@@ -14,10 +14,11 @@ typedef struct MountEntry {
 	const char *source; /* of a swap its path */
 } MountEntry;
 
+typedef int (*MountVisit)(const MountEntry *entry, void *userdata);
+
 /* Calls back for every mount of a file like /proc/self/mountinfo, in its order, until something
- * else than 0 is returned, which is passed on. A line that is none is left out. -ENOENT: there is
- * no such file; or another negative errno of reading it. */
-int mounts_each(const char *path, int (*f)(const MountEntry *entry, void *userdata),
-		void *userdata);
+ * else than 0 is returned, which is passed on. A line that is no mount is left out. -ENOENT: there
+ * is no such file; or another negative errno of reading it. */
+int mounts_each(const char *path, MountVisit f, void *userdata);
 /* The same for the swaps of a file like /proc/swaps. */
-int swaps_each(const char *path, int (*f)(const MountEntry *entry, void *userdata), void *userdata);
+int swaps_each(const char *path, MountVisit f, void *userdata);

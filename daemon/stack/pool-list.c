@@ -189,7 +189,7 @@ static int add_bcache(const Finder *f, const char *folder)
 	return r;
 }
 
-static int find_on_device(const char *folder, void *userdata)
+static int add_pools_of(const char *folder, void *userdata)
 {
 	const Finder *f = userdata;
 	const char *device = base_name(folder);
@@ -204,7 +204,7 @@ static int find_on_device(const char *folder, void *userdata)
 	return add_by_contents(f, device);
 }
 
-static int find_btrfs_device(const char *path, void *userdata)
+static int add_btrfs_device(const char *path, void *userdata)
 {
 	const Finder *f = userdata;
 	_cleanup_free_ char *name = text_printf("btrfs %s", f->btrfs);
@@ -213,13 +213,13 @@ static int find_btrfs_device(const char *path, void *userdata)
 }
 
 /* SYSFS/fs/btrfs/UUID/devices/NAME, of what is mounted; "features" is no file system. */
-static int find_btrfs(const char *path, void *userdata)
+static int add_btrfs(const char *path, void *userdata)
 {
 	Finder f = *(const Finder *)userdata;
 	_cleanup_free_ char *devices = text_printf("%s/devices", path);
 
 	f.btrfs = base_name(path);
-	return devices ? folder_each(devices, find_btrfs_device, &f) : -ENOMEM;
+	return devices ? folder_each(devices, add_btrfs_device, &f) : -ENOMEM;
 }
 
 static void drop_single_disks(PoolList *p)
@@ -253,7 +253,7 @@ static bool names_both(const Pool *a, const Pool *b)
 }
 
 /* Whatever hangs together by shared disks gets the name of its largest part. */
-static void join(PoolList *p)
+static void name_joined(PoolList *p)
 {
 	bool again = true;
 
@@ -279,14 +279,14 @@ int pool_list_find(const char *sysfs_root, PoolList *p)
 	_cleanup_free_ char *devices = text_printf("%s/class/block", sysfs_root);
 	_cleanup_free_ char *btrfs = text_printf("%s/fs/btrfs", sysfs_root);
 	Finder f = { .sysfs_root = sysfs_root, .to = p };
-	int r = devices && btrfs ? folder_each(devices, find_on_device, &f) : -ENOMEM;
+	int r = devices && btrfs ? folder_each(devices, add_pools_of, &f) : -ENOMEM;
 
 	if (r >= 0)
-		r = folder_each(btrfs, find_btrfs, &f);
+		r = folder_each(btrfs, add_btrfs, &f);
 	if (r < 0)
 		return r;
 	drop_single_disks(p);
-	join(p);
+	name_joined(p);
 	p->found = true;
 	return 0;
 }

@@ -10,7 +10,7 @@
 #include "stack/pool-kinds.h"
 #include "stack/pool-list.h"
 
-static int list_of(const Topology *t, const PoolList **ret)
+static int pools_of(const Topology *t, const PoolList **ret)
 {
 	int r = t->pools->found ? 0 : pool_list_find(t->sysfs_root, t->pools);
 
@@ -22,7 +22,7 @@ char *pool_name(const Topology *t, const char *disk)
 {
 	const PoolList *p;
 
-	if (list_of(t, &p) < 0)
+	if (pools_of(t, &p) < 0)
 		return NULL;
 	for (size_t i = 0; i < p->n; i++)
 		if (names_have(&p->list[i].disks, disk))
@@ -35,7 +35,7 @@ int pool_redirect_target(const Topology *t, const char *disk, char **ret_why)
 	_cleanup_(names_done) Names of = {};
 	_cleanup_free_ char *why = NULL;
 	const PoolList *p;
-	int r = list_of(t, &p);
+	int r = pools_of(t, &p);
 
 	for (size_t i = 0; r >= 0 && i < p->n_caches; i++)
 		if (names_have(&p->caches[i].disks, disk))

@@ -46,7 +46,7 @@ static const char *why_swap(const Topology *t, const char *disk)
 	for (size_t i = 0; i < t->n_swaps; i++) {
 		const Swap *s = &t->swaps[i];
 
-		if (s->mount ? topology_below_mount(t, &t->mounts[s->mount - 1], disk)
+		if (s->mount ? topology_below_mount(t, s->mount, disk)
 			     : topology_below(t, s->devnum, disk))
 			return s->is_file ? "holds a swap file" : "holds swap space";
 	}

@@ -172,13 +172,12 @@ static int find_members(const Topology *t, const Mount *m, Names *to)
 	char **known = known_members(t, m);
 	int r = pool ? 0 : -ENOMEM;
 
-	if (known || !pool) {
-		for (; known && *known && r >= 0; known++)
-			r = names_add(to, *known);
-		return r;
-	}
-	return streq(m->type, "zfs") ? add_zfs_members(t->sysfs_root, pool, to)
-				     : add_btrfs_members(t->sysfs_root, pool, to);
+	if (pool && !known)
+		return streq(m->type, "zfs") ? add_zfs_members(t->sysfs_root, pool, to)
+					     : add_btrfs_members(t->sysfs_root, pool, to);
+	for (; r == 0 && *known; known++)
+		r = names_add(to, *known);
+	return r;
 }
 
 /* A FUSE mount's source may be a folder, whose path is not to be walked: that wakes disks. */
@@ -219,19 +218,18 @@ static bool lies_under(const char *path, const char *point)
 	return streq(point, "/") || (strncmp(path, point, n) == 0 && path[n] == '/');
 }
 
-/* What the path lies on, plus one; 0: nothing that is known here. The last of those that are
- * mounted at one point covers the others. */
-static size_t mount_of(const Topology *t, const char *path)
+/* NULL: it lies on nothing that is known here. The last of those that are mounted at one point
+ * covers the others. */
+static const Mount *mount_of_path(const Topology *t, const char *path)
 {
-	size_t found = 0, longest = 0;
+	const Mount *found = NULL;
 
 	for (size_t i = 0; i < t->n_mounts; i++) {
-		size_t n = strlen(t->mounts[i].point);
+		const Mount *m = &t->mounts[i];
 
-		if (!lies_under(path, t->mounts[i].point) || n < longest)
-			continue;
-		longest = n;
-		found = i + 1;
+		if (lies_under(path, m->point) &&
+		    (!found || strlen(m->point) >= strlen(found->point)))
+			found = m;
 	}
 	return found;
 }
@@ -245,24 +243,24 @@ static dev_t devnum_of_swap(const Topology *t, const MountEntry *swap)
 	if (streq(swap->type, "file"))
 		return stat(swap->source, &st) == 0 ? st.st_dev : 0;
 	name = topology_kernel_name(swap->source);
-	folder = name ? text_printf("class/block/%s", name) : NULL;
-	return folder ? sysfs_devnum(t->sysfs_root, folder) : 0;
+	folder = name ? topology_folder(t->sysfs_root, name) : NULL;
+	return folder ? sysfs_devnum("", folder) : 0;
 }
 
 static int take_swap(const MountEntry *entry, void *userdata)
 {
 	Topology *t = userdata;
-	dev_t devnum = devnum_of_swap(t, entry);
-	Swap *s;
+	Swap s = { .is_file = streq(entry->type, "file"), .devnum = devnum_of_swap(t, entry) };
+	Swap *place;
 
-	if (!devnum)
+	if (!s.devnum)
 		return 0;
-	s = ARRAY_GROW(t->swaps, t->n_swaps);
-	if (!s)
+	if (s.is_file && !major(s.devnum)) /* btrfs, with a number that it made up */
+		s.mount = mount_of_path(t, entry->source);
+	place = ARRAY_GROW(t->swaps, t->n_swaps);
+	if (!place)
 		return -ENOMEM;
-	*s = (Swap){ .is_file = streq(entry->type, "file"), .devnum = devnum };
-	if (s->is_file && !major(devnum)) /* btrfs, with a number that it made up */
-		s->mount = mount_of(t, entry->source);
+	*place = s;
 	return 0;
 }
 
@@ -271,11 +269,7 @@ char *topology_proc(const char *sysfs_root, const char *file)
 	return text_printf("%s/proc/%s", streq(sysfs_root, "/sys") ? "" : sysfs_root, file);
 }
 
-typedef int (*TableReader)(const char *path, int (*take)(const MountEntry *entry, void *userdata),
-			   void *userdata);
-
-static int read_table(Topology *t, TableReader each, const char *file,
-		      int (*take)(const MountEntry *entry, void *userdata))
+static int read_table(Topology *t, const char *file, typeof(mounts_each) *each, MountVisit take)
 {
 	_cleanup_free_ char *path = topology_proc(t->sysfs_root, file);
 	int r = path ? each(path, take, t) : -ENOMEM;
@@ -296,10 +290,10 @@ int topology_read(const char *sysfs_root, Topology **ret)
 		return -ENOMEM;
 	t->sysfs_root = strdup(sysfs_root);
 	t->pools = pool_list_new();
-	r = t->sysfs_root && t->pools ? read_table(t, mounts_each, "self/mountinfo", take_mount)
+	r = t->sysfs_root && t->pools ? read_table(t, "self/mountinfo", mounts_each, take_mount)
 				      : -ENOMEM;
 	if (r >= 0)
-		r = read_table(t, swaps_each, "swaps", take_swap);
+		r = read_table(t, "swaps", swaps_each, take_swap);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(t);

@@ -48,7 +48,7 @@ typedef struct Teller {
 	char partition[NAME_MAX + 1]; /* is named before the first word about it */
 } Teller;
 
-static void tell(Teller *w, const char *word)
+static void tell_word(Teller *w, const char *word)
 {
 	if (*w->partition) {
 		fprintf(w->out, "%s%s: ", ftell(w->out) ? "; " : "", w->partition);
@@ -59,7 +59,7 @@ static void tell(Teller *w, const char *word)
 	w->between = ", ";
 }
 
-static bool lies_on(const Mount *m, const char *name, dev_t devnum)
+static bool mount_is_on(const Mount *m, const char *name, dev_t devnum)
 {
 	if (!m->members)
 		return m->devnum == devnum;
@@ -75,14 +75,14 @@ static void tell_mounts(Teller *w, const char *name, dev_t devnum)
 	size_t told = 0, whole = 0;
 
 	for (size_t i = 0; i < w->t->n_mounts; i++)
-		whole += lies_on(&w->t->mounts[i], name, devnum) && w->t->mounts[i].whole;
+		whole += mount_is_on(&w->t->mounts[i], name, devnum) && w->t->mounts[i].whole;
 	for (size_t i = 0; i < w->t->n_mounts; i++) {
 		const Mount *m = &w->t->mounts[i];
 
-		if (!lies_on(m, name, devnum) || (whole && !m->whole))
+		if (!mount_is_on(m, name, devnum) || (whole && !m->whole))
 			continue;
 		if (told++ < POINTS_MAX)
-			tell(w, m->point);
+			tell_word(w, m->point);
 	}
 	if (told > POINTS_MAX)
 		fprintf(w->out, " and %zu more", told - POINTS_MAX);
@@ -92,7 +92,7 @@ static void tell_swap(Teller *w, dev_t devnum)
 {
 	for (size_t i = 0; i < w->t->n_swaps; i++)
 		if (w->t->swaps[i].devnum == devnum)
-			tell(w, w->t->swaps[i].is_file ? "a swap file" : "swap");
+			tell_word(w, w->t->swaps[i].is_file ? "a swap file" : "swap");
 }
 
 /* What blkid saw on it, where nothing of that is in use. */
@@ -106,7 +106,7 @@ static void tell_contents(Teller *w, const char *name)
 	words = pool ? text_printf("ZFS pool %s", *pool ? pool : "of no name")
 		     : text_printf("unused %s", type);
 	if (words)
-		tell(w, words);
+		tell_word(w, words);
 }
 
 static int tell_cached(Teller *w, const char *folder)
@@ -119,7 +119,7 @@ static int tell_cached(Teller *w, const char *folder)
 
 		if (!words)
 			return -ENOMEM;
-		tell(w, words);
+		tell_word(w, words);
 	}
 	return r;
 }
@@ -133,7 +133,7 @@ static void tell_name(Teller *w, const char *folder, unsigned layer)
 	if (layer == 1 && folder_has(folder, "partition"))
 		snprintf(w->partition, sizeof(w->partition), "%s", base_name(folder));
 	else if (layer > 0)
-		tell(w, *name ? name : base_name(folder));
+		tell_word(w, *name ? name : base_name(folder));
 }
 
 static int tell_device(const char *folder, unsigned layer, void *userdata)

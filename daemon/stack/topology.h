@@ -18,8 +18,8 @@ typedef struct Mount {
 
 typedef struct Swap {
 	bool is_file;
-	dev_t devnum; /* of the device, or of the one that the file lies on */
-	size_t mount; /* plus one: what the file lies on where that has no device of its own */
+	dev_t devnum;       /* of the device, or of the one that the file lies on */
+	const Mount *mount; /* what the file lies on where that has no device of its own; or NULL */
 } Swap;
 
 /* The mounts and swaps of one moment. */
