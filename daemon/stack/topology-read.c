@@ -253,10 +253,11 @@ static int take_swap(const MountEntry *entry, void *userdata)
 	Swap s = { .is_file = streq(entry->type, "file"), .devnum = devnum_of_swap(t, entry) };
 	Swap *place;
 
-	if (!s.devnum)
-		return 0;
-	if (s.is_file && !major(s.devnum)) /* btrfs, with a number that it made up */
+	/* its file is out of sight, or on a btrfs, which makes its number up */
+	if (s.is_file && !major(s.devnum))
 		s.mount = mount_of_path(t, entry->source);
+	if (!s.devnum && !s.mount)
+		return 0;
 	place = ARRAY_GROW(t->swaps, t->n_swaps);
 	if (!place)
 		return -ENOMEM;

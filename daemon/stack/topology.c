@@ -88,11 +88,14 @@ static void tell_mounts(Teller *w, const char *name, dev_t devnum)
 		fprintf(w->out, " and %zu more", told - POINTS_MAX);
 }
 
-static void tell_swap(Teller *w, dev_t devnum)
+static void tell_swap(Teller *w, const char *name, dev_t devnum)
 {
-	for (size_t i = 0; i < w->t->n_swaps; i++)
-		if (w->t->swaps[i].devnum == devnum)
-			tell_word(w, w->t->swaps[i].is_file ? "a swap file" : "swap");
+	for (size_t i = 0; i < w->t->n_swaps; i++) {
+		const Swap *s = &w->t->swaps[i];
+
+		if (s->mount ? mount_is_on(s->mount, name, devnum) : s->devnum == devnum)
+			tell_word(w, s->is_file ? "a swap file" : "swap");
+	}
 }
 
 /* What blkid saw on it, where nothing of that is in use. */
@@ -146,7 +149,7 @@ static int tell_device(const char *folder, unsigned layer, void *userdata)
 	tell_name(w, folder, layer);
 	before = ftell(w->out);
 	tell_mounts(w, name, devnum);
-	tell_swap(w, devnum);
+	tell_swap(w, name, devnum);
 	if (tell_cached(w, folder) < 0)
 		return -ENOMEM;
 	if (ftell(w->out) == before && !folder_has_any(folder, "holders"))

@@ -19,7 +19,7 @@ typedef struct Mount {
 typedef struct Swap {
 	bool is_file;
 	dev_t devnum;       /* of the device, or of the one that the file lies on */
-	const Mount *mount; /* what the file lies on where that has no device of its own; or NULL */
+	const Mount *mount; /* or NULL: what the file lies on where devnum does not say it */
 } Swap;
 
 /* The mounts and swaps of one moment. */

@@ -18,6 +18,16 @@ static void expect_protection(const char *root, const char *disk, const char *wh
 	seen_free(&seen);
 }
 
+static void expect_stack(const char *root, const char *disk, const char *stack)
+{
+	Seen seen;
+	_cleanup_(inventory_freep) Inventory *i = open_one(root, disk, &seen);
+
+	assert_int_equal(seen.added, 1);
+	assert_string_equal(seen.device->stack, stack);
+	seen_free(&seen);
+}
+
 /* sda1 is /boot, swap is sdb2, the journal is on a volume dm-0 upon RAID md0 of sdc1 and sdd; the
  * root is btrfs on sde1; data is sdf. */
 static void what_the_system_lives_on_is_protected(void **state)
@@ -94,6 +104,25 @@ static void a_swap_file_on_btrfs_protects_its_disks(void **state)
 	put(root, "proc/swaps", swaps);
 	expect_protection(root, "sdb", "holds a swap file");
 	expect_protection(root, "sda", NULL);
+	expect_stack(root, "sdb", "/proc/self, a swap file");
+}
+
+/* Something is mounted over its folder, as ProtectHome= does, or it was made by another root. */
+static void a_swap_file_out_of_sight_protects_its_disk(void **state)
+{
+	const char *root = *state;
+
+	make_disk(root, "sda", "8:0");
+	make_disk(root, "sdb", "8:16");
+	put(root, "proc/self/mountinfo",
+	    "22 1 8:0 / /no/where rw - ext4 /dev/sda rw\n"
+	    "23 22 8:16 / /no/where/else rw - ext4 /dev/sdb rw\n");
+	put(root, "proc/swaps",
+	    "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
+	    "/no/where/my\\040swap file 1 0 -2\n");
+	expect_protection(root, "sda", "holds a swap file");
+	expect_protection(root, "sdb", NULL);
+	expect_stack(root, "sda", "/no/where, a swap file");
 }
 
 static void a_path_of_a_multipath_device_is_protected(void **state)
@@ -111,16 +140,6 @@ static void a_path_of_a_multipath_device_is_protected(void **state)
 	expect_protection(root, "sda",
 			  "is a path of a multipath device, which is to be named instead");
 	expect_protection(root, "sdb", NULL);
-}
-
-static void expect_stack(const char *root, const char *disk, const char *stack)
-{
-	Seen seen;
-	_cleanup_(inventory_freep) Inventory *i = open_one(root, disk, &seen);
-
-	assert_int_equal(seen.added, 1);
-	assert_string_equal(seen.device->stack, stack);
-	seen_free(&seen);
 }
 
 static void the_stack_is_told_from_the_disk_upwards(void **state)
@@ -327,6 +346,7 @@ int main(void)
 		ROOT_TEST(what_the_system_lives_on_is_protected),
 		ROOT_TEST(a_swap_file_protects_its_disk),
 		ROOT_TEST(a_swap_file_on_btrfs_protects_its_disks),
+		ROOT_TEST(a_swap_file_out_of_sight_protects_its_disk),
 		ROOT_TEST(a_path_of_a_multipath_device_is_protected),
 		ROOT_TEST(the_stack_is_told_from_the_disk_upwards),
 		ROOT_TEST(of_many_mounts_some_are_named),
