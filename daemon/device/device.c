@@ -21,7 +21,6 @@ Device *device_new(const char *id, const char *name, const char *model, DeviceKi
 	d->pool = strdup("");
 	d->hba = strdup("");
 	d->redirect = strdup("");
-	d->mix = MIX_UNKNOWN;
 	d->kind = kind;
 	/* impl is handed over only on success, so ops->free must not see it before */
 	if (!d->id || !d->name || !d->model || !d->group || !d->node || !d->stack || !d->pool ||
@@ -57,7 +56,7 @@ Device *device_unref(Device *d)
 	free(d->keep_awake_why);
 	free(d->protected_why);
 	free(d->block_why_not);
-	free(d->cgroup_use);
+	free(d->knob_memory);
 	free(d);
 	return NULL;
 }

@@ -86,7 +86,6 @@ struct Device {
 	unsigned conditions;   /* bit c: Condition c supported */
 	char *node;            /* what a program opens: "/dev/nvme0"; "" for none */
 	char *stack; /* what lies on it, in words: "sda1: md0, vg0-data, /srv"; "" nothing */
-	Mix mix;     /* the workload lately; the manager's, for knobs' want() alone */
 	char *pool;  /* disks that sleep and wake together: "md0", "vg0", "zpool tank"; "" alone */
 	char *hba;   /* what it hangs on: "0000:00:17.0 ahci"; "" unknown */
 	char *redirect; /* the component above that the operator names, or "none"; "" names none */
@@ -94,8 +93,10 @@ struct Device {
 			       */
 	bool wake_untested;   /* standby needs a wake test that succeeds on this HBA first */
 	char *protected_why;  /* NULL, or why it is never touched: "holds the root file system" */
-	struct CgroupUse *cgroup_use; /* what knob/io-max.c saw of the cgroups; malloc'd */
-	char *block_why_not;          /* NULL, or why nothing of the block layer can be set */
+	/* what the knob that paces it remembers from one write to the next; malloc'd, and only
+	 * that knob knows its type */
+	void *knob_memory;
+	char *block_why_not; /* NULL, or why nothing of the block layer can be set */
 	const Profile *profile;
 	Profile *own_profile; /* owned, when none of the store matches */
 	const DeviceOps *ops;

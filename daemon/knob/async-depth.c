@@ -57,19 +57,20 @@ static int async_depth_probe(Device *d, Offer *offer, char **ret_why_not)
 	return 0;
 }
 
-static int async_depth_want(const Device *d, const Setting *s, const KnobValue *original,
-			    KnobValue *ret)
+static int async_depth_want(const Device *d, const Setting *s, const Mix *mix,
+			    const KnobValue *original, KnobValue *ret)
 {
 	unsigned found;
 	int r = value_head_unsigned(original, &found);
 
+	(void)d;
 	if (r < 0)
 		return r;
 	if (!s->depth || s->depth >= found) {
 		*ret = *original;
 		return 0;
 	}
-	if (d->mix.read_share > READS_AT_MOST)
+	if (mix->read_share > READS_AT_MOST)
 		return -ERANGE;
 	return value_print(ret, "%u", s->depth);
 }

@@ -78,10 +78,11 @@ static int bfq_strict_probe(Device *d, Offer *offer, char **ret_why_not)
 	return 0;
 }
 
-static int bfq_strict_want(const Device *d, const Setting *s, const KnobValue *original,
-			   KnobValue *ret)
+static int bfq_strict_want(const Device *d, const Setting *s, const Mix *mix,
+			   const KnobValue *original, KnobValue *ret)
 {
 	(void)d;
+	(void)mix;
 	if (s->depth == 1)
 		return value_print(ret, "bfq " STRICT "=1");
 	*ret = *original;

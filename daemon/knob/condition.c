@@ -41,9 +41,10 @@ static int condition_probe(Device *d, Offer *offer, char **ret_why_not)
 	return 0;
 }
 
-static int condition_want(const Device *d, const Setting *s, const KnobValue *original,
-			  KnobValue *ret)
+static int condition_want(const Device *d, const Setting *s, const Mix *mix,
+			  const KnobValue *original, KnobValue *ret)
 {
+	(void)mix;
 	if (s->condition == CONDITION_ACTIVE) {
 		*ret = *original;
 		return 0;

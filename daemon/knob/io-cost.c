@@ -194,12 +194,13 @@ static int print_model(const Profile *p, double watts, KnobValue *ret)
 			   rates[WRITE_IO][RANDOM_IO]);
 }
 
-static int io_cost_want(const Device *d, const Setting *s, const KnobValue *original,
-			KnobValue *ret)
+static int io_cost_want(const Device *d, const Setting *s, const Mix *mix,
+			const KnobValue *original, KnobValue *ret)
 {
 	KnobValue model;
 	int r;
 
+	(void)mix;
 	if (s->pace_w <= 0) {
 		*ret = *original;
 		return 0;

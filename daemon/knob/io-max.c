@@ -39,14 +39,14 @@ typedef struct Shares {
 	Share at[CGROUPS_MAX];
 } Shares;
 
-/* Device.cgroup_use: io.stat of each cgroup when the limits were last divided. */
-struct CgroupUse {
+/* This knob's memory of a device: io.stat of each cgroup when the limits were last divided. */
+typedef struct CgroupUse {
 	size_t n;
 	struct {
 		char name[NAME_MAX + 1];
 		double done[_IO_LIMIT_MAX];
 	} at[CGROUPS_MAX];
-};
+} CgroupUse;
 
 static Shares *shares_free(Shares *s)
 {
@@ -163,7 +163,8 @@ static int io_max_probe(Device *d, Offer *offer, char **ret_why_not)
 	return 0;
 }
 
-static int io_max_want(const Device *d, const Setting *s, const KnobValue *original, KnobValue *ret)
+static int io_max_want(const Device *d, const Setting *s, const Mix *mix, const KnobValue *original,
+		       KnobValue *ret)
 {
 	IoLimits limits;
 
@@ -173,7 +174,7 @@ static int io_max_want(const Device *d, const Setting *s, const KnobValue *origi
 	}
 	if (!d->profile || !(io_limits_least_watts(d->profile) > 0))
 		return -EOPNOTSUPP;
-	io_limits_for(d->profile, &d->mix, s->pace_w, &limits);
+	io_limits_for(d->profile, mix, s->pace_w, &limits);
 	return io_limits_print(&limits, ret);
 }
 
@@ -200,7 +201,7 @@ static void read_done(Device *d, const char *name, double ret[_IO_LIMIT_MAX])
 	ret[LIMIT_WIOPS] = stat_word(&stat, "wios");
 }
 
-static const double *done_before(const struct CgroupUse *use, const char *name)
+static const double *done_before(const CgroupUse *use, const char *name)
 {
 	static const double nothing[_IO_LIMIT_MAX];
 
@@ -213,12 +214,12 @@ static const double *done_before(const struct CgroupUse *use, const char *name)
 /* What each did since the last time, which then is now. */
 static int look_at_use(Device *d, Shares *s)
 {
-	struct CgroupUse *use = calloc(1, sizeof(*use));
+	CgroupUse *use = calloc(1, sizeof(*use));
 
 	if (!use)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->n; i++) {
-		const double *before = done_before(d->cgroup_use, s->at[i].name);
+		const double *before = done_before(d->knob_memory, s->at[i].name);
 		double *done = use->at[i].done;
 
 		snprintf(use->at[i].name, sizeof(use->at[i].name), "%s", s->at[i].name);
@@ -227,8 +228,8 @@ static int look_at_use(Device *d, Shares *s)
 			s->at[i].did[k] = done[k] >= before[k] ? done[k] - before[k] : done[k];
 	}
 	use->n = s->n;
-	free(d->cgroup_use);
-	d->cgroup_use = use;
+	free(d->knob_memory);
+	d->knob_memory = use;
 	return 0;
 }
 

@@ -8,16 +8,15 @@
 #include "base/failpoint.h"
 #include "base/text.h"
 
-int knob_want(const Knob *k, const Device *d, const Setting *s, const Mix *mix,
-	      const KnobValue *original, KnobValue *ret)
-{
-	((Device *)d)->mix = *mix;
-	return k->want(d, s, original, ret);
-}
-
 bool knob_fulfils(const Knob *k, const Device *d, const KnobValue *wanted, const KnobValue *found)
 {
 	return k->fulfils ? k->fulfils(d, wanted, found) : streq(wanted->text, found->text);
+}
+
+int knob_want(const Knob *k, const Device *d, const Setting *s, const Mix *mix,
+	      const KnobValue *original, KnobValue *ret)
+{
+	return k->want(d, s, mix, original, ret);
 }
 
 static int write_and_read_back(const Knob *k, Device *d, const KnobValue *value, KnobValue *ret)

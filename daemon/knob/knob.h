@@ -29,9 +29,9 @@ typedef struct Knob {
 	 * why not, in words for an operator (malloc'd). Never wakes the device. */
 	int (*probe)(Device *d, Offer *offer, char **ret_why_not);
 	int (*read)(Device *d, KnobValue *ret);
-	/* The value that makes the knob's part of the setting so; the original where the setting
-	 * says "as found". Pure. */
-	int (*want)(const Device *d, const Setting *s, const KnobValue *original, KnobValue *ret);
+	/* See knob_want(). */
+	int (*want)(const Device *d, const Setting *s, const Mix *mix, const KnobValue *original,
+		    KnobValue *ret);
 	int (*write)(Device *d, const KnobValue *value);
 	/* Does what was read back fulfil what was wanted? NULL: same text. */
 	bool (*fulfils)(const Device *d, const KnobValue *wanted, const KnobValue *found);
@@ -40,9 +40,12 @@ typedef struct Knob {
 	int (*cache)(Device *d, CacheState *ret);
 } Knob;
 
-/* Writes, reads back and compares. -EREMOTEIO: the write "succeeded" but the value did not take
- * (*ret_found, when given, is what was read). Retries EAGAIN and EBUSY a few times. */
+/* The value that makes the knob's part of the setting so, while the device's workload is the mix;
+ * the original where the setting says "as found". -ERANGE: the knob cannot do that, or not under
+ * this mix. Pure: any thread may ask. */
 int knob_want(const Knob *k, const Device *d, const Setting *s, const Mix *mix,
 	      const KnobValue *original, KnobValue *ret);
+/* Writes, reads back and compares. -EREMOTEIO: the write "succeeded" but the value did not take
+ * (*ret_found, when given, is what was read). Retries EAGAIN and EBUSY a few times. */
 int knob_apply(const Knob *k, Device *d, const KnobValue *value, KnobValue *ret_found);
 bool knob_fulfils(const Knob *k, const Device *d, const KnobValue *wanted, const KnobValue *found);

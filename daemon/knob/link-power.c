@@ -69,10 +69,11 @@ static int link_power_probe(Device *d, Offer *offer, char **ret_why_not)
 	return 0;
 }
 
-static int link_power_want(const Device *d, const Setting *s, const KnobValue *original,
-			   KnobValue *ret)
+static int link_power_want(const Device *d, const Setting *s, const Mix *mix,
+			   const KnobValue *original, KnobValue *ret)
 {
 	(void)d;
+	(void)mix;
 	if (s->link == LINK_AS_FOUND || policy_from_name(original->text) >= DEEPEST_USED)
 		*ret = *original;
 	else

@@ -45,13 +45,14 @@ static int max_sectors_probe(Device *d, Offer *offer, char **ret_why_not)
 	return 0;
 }
 
-static int max_sectors_want(const Device *d, const Setting *s, const KnobValue *original,
-			    KnobValue *ret)
+static int max_sectors_want(const Device *d, const Setting *s, const Mix *mix,
+			    const KnobValue *original, KnobValue *ret)
 {
 	unsigned found;
 	int r = value_head_unsigned(original, &found);
 
 	(void)d;
+	(void)mix;
 	if (r < 0)
 		return r;
 	if (s->chunk_kib && s->chunk_kib < smallest_kib())

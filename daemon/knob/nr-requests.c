@@ -94,13 +94,14 @@ static int nr_requests_probe(Device *d, Offer *offer, char **ret_why_not)
 }
 
 /* Depth 1 is bfq-strict's. */
-static int nr_requests_want(const Device *d, const Setting *s, const KnobValue *original,
-			    KnobValue *ret)
+static int nr_requests_want(const Device *d, const Setting *s, const Mix *mix,
+			    const KnobValue *original, KnobValue *ret)
 {
 	unsigned requests, queues;
 	int r = parse(original, &requests, &queues);
 
 	(void)d;
+	(void)mix;
 	if (r < 0)
 		return r;
 	if (s->depth <= 1 || s->depth / queues >= requests) {

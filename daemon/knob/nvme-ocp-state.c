@@ -37,10 +37,11 @@ static int ocp_state_probe(Device *d, Offer *offer, char **ret_why_not)
 	return nvme_limit_offer(d, 1, offer, ret_why_not);
 }
 
-static int ocp_state_want(const Device *d, const Setting *s, const KnobValue *original,
-			  KnobValue *ret)
+static int ocp_state_want(const Device *d, const Setting *s, const Mix *mix,
+			  const KnobValue *original, KnobValue *ret)
 {
 	(void)d;
+	(void)mix;
 	if (s->limit_w <= 0) {
 		*ret = *original;
 		return 0;

@@ -62,10 +62,11 @@ static int power_limit_probe(Device *d, Offer *offer, char **ret_why_not)
 	return r < 0 ? r : nvme_limit_offer(d, 0.01, offer, ret_why_not);
 }
 
-static int power_limit_want(const Device *d, const Setting *s, const KnobValue *original,
-			    KnobValue *ret)
+static int power_limit_want(const Device *d, const Setting *s, const Mix *mix,
+			    const KnobValue *original, KnobValue *ret)
 {
 	(void)d;
+	(void)mix;
 	if (s->limit_w <= 0) {
 		*ret = *original;
 		return 0;

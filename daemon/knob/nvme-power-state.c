@@ -74,12 +74,13 @@ static int power_state_probe(Device *d, Offer *offer, char **ret_why_not)
 	return 0;
 }
 
-static int power_state_want(const Device *d, const Setting *s, const KnobValue *original,
-			    KnobValue *ret)
+static int power_state_want(const Device *d, const Setting *s, const Mix *mix,
+			    const KnobValue *original, KnobValue *ret)
 {
 	uint32_t cdw11;
 	int r = parse(original, &cdw11);
 
+	(void)mix;
 	if (r < 0)
 		return r;
 	if (s->power_state < 0) {

@@ -30,13 +30,14 @@ static int queue_depth_probe(Device *d, Offer *offer, char **ret_why_not)
 	return 0;
 }
 
-static int queue_depth_want(const Device *d, const Setting *s, const KnobValue *original,
-			    KnobValue *ret)
+static int queue_depth_want(const Device *d, const Setting *s, const Mix *mix,
+			    const KnobValue *original, KnobValue *ret)
 {
 	unsigned found;
 	int r = value_head_unsigned(original, &found);
 
 	(void)d;
+	(void)mix;
 	if (r < 0)
 		return r;
 	return value_print(ret, "%u", s->depth && s->depth < found ? s->depth : found);

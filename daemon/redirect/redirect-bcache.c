@@ -173,12 +173,14 @@ static int bcache_probe(Device *d, Offer *offer, char **ret_why_not)
 	return 0;
 }
 
-static int bcache_want(const Device *d, const Setting *s, const KnobValue *original, KnobValue *ret)
+static int bcache_want(const Device *d, const Setting *s, const Mix *mix, const KnobValue *original,
+		       KnobValue *ret)
 {
 	KnobValue v = { "writeback" };
 	int r = 0;
 
 	(void)d;
+	(void)mix;
 	if (s->redirect == REDIRECT_AS_FOUND) {
 		*ret = *original;
 		return 0;

@@ -161,9 +161,11 @@ static int add_write_mostly(void *userdata, const char *key, const char *word)
 	return value_add_word(userdata, key, WRITE_MOSTLY);
 }
 
-static int md_want(const Device *d, const Setting *s, const KnobValue *original, KnobValue *ret)
+static int md_want(const Device *d, const Setting *s, const Mix *mix, const KnobValue *original,
+		   KnobValue *ret)
 {
 	(void)d;
+	(void)mix;
 	if (s->redirect == REDIRECT_HOLD)
 		return value_hold_words(original, add_write_mostly, ret);
 	*ret = *original;

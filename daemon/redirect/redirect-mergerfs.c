@@ -147,8 +147,8 @@ static int mergerfs_probe(Device *d, Offer *offer, char **ret_why_not)
 }
 
 /* Only one that takes new files is changed. */
-static int mergerfs_want(const Device *d, const Setting *s, const KnobValue *original,
-			 KnobValue *ret)
+static int mergerfs_want(const Device *d, const Setting *s, const Mix *mix,
+			 const KnobValue *original, KnobValue *ret)
 {
 	const char *list = original->text;
 	KnobValue v = { "" };
@@ -156,6 +156,7 @@ static int mergerfs_want(const Device *d, const Setting *s, const KnobValue *ori
 	int r = 0;
 
 	(void)d;
+	(void)mix;
 	if (s->redirect != REDIRECT_HOLD || streq(original->text, VALUE_NONE)) {
 		*ret = *original;
 		return 0;

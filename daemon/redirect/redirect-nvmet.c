@@ -83,9 +83,11 @@ static int add_held(void *userdata, const char *key, const char *word)
 	return value_add_word(userdata, key, streq(word, OPTIMIZED) ? NON_OPTIMIZED : word);
 }
 
-static int nvmet_want(const Device *d, const Setting *s, const KnobValue *original, KnobValue *ret)
+static int nvmet_want(const Device *d, const Setting *s, const Mix *mix, const KnobValue *original,
+		      KnobValue *ret)
 {
 	(void)d;
+	(void)mix;
 	if (s->redirect == REDIRECT_HOLD)
 		return value_hold_words(original, add_held, ret);
 	*ret = *original;

@@ -200,10 +200,11 @@ static int with_watermarks(const KnobValue *original, unsigned high, unsigned lo
 			   rest.text + strlen(HEAD));
 }
 
-static int writecache_want(const Device *d, const Setting *s, const KnobValue *original,
-			   KnobValue *ret)
+static int writecache_want(const Device *d, const Setting *s, const Mix *mix,
+			   const KnobValue *original, KnobValue *ret)
 {
 	(void)d;
+	(void)mix;
 	switch (s->redirect) {
 	case REDIRECT_HOLD:
 		return with_watermarks(original,

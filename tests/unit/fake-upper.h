@@ -139,7 +139,7 @@ static inline int turn_to(const char *knob, Device *d, Redirect to, const KnobVa
 	Setting s = redirect(to);
 	KnobValue wanted, found;
 
-	assert_int_equal(k->want(d, &s, original, &wanted), 0);
+	assert_int_equal(knob_want(k, d, &s, &MIX_UNKNOWN, original, &wanted), 0);
 	assert_int_equal(k->read(d, &found), 0);
 	return knob_fulfils(k, d, &wanted, &found) ? 0 : knob_apply(k, d, &wanted, NULL);
 }

@@ -136,7 +136,7 @@ static int turn(Device *d, const char *name, const KnobValue *original, const Se
 {
 	const Knob *k = own_knob(name);
 	KnobValue wanted;
-	int r = k->want(d, s, original, &wanted);
+	int r = knob_want(k, d, s, &MIX_UNKNOWN, original, &wanted);
 
 	return r < 0 ? r : knob_apply(k, d, &wanted, NULL);
 }
@@ -238,7 +238,7 @@ static void a_woken_disk_no_longer_fulfils(void **state)
 	(void)state;
 	assert_int_equal(turn(d, "condition", &original, &s), 0);
 	assert_int_equal(f.condition, CONDITION_IDLE_B);
-	assert_int_equal(k->want(d, &s, &original, &wanted), 0);
+	assert_int_equal(knob_want(k, d, &s, &MIX_UNKNOWN, &original, &wanted), 0);
 	f.condition = CONDITION_STANDBY_Z; /* its own timer */
 	found = read_original(d, "condition");
 	assert_true(knob_fulfils(k, d, &wanted, &found));
@@ -329,7 +329,7 @@ static void the_numbers_of_any_budget_fit_a_value(void **state)
 	for (size_t i = 0; i < ELEMENTSOF(watts); i++) {
 		Setting s = { .power_state = -1, .pace_w = watts[i] };
 
-		assert_int_equal(k->want(d, &s, &original, &wanted), 0);
+		assert_int_equal(knob_want(k, d, &s, &MIX_UNKNOWN, &original, &wanted), 0);
 		assert_null(strstr(wanted.text, "=0 wbps"));
 	}
 }
@@ -395,7 +395,7 @@ static void garbage_is_refused_by_every_knob(void **state)
 			KnobValue v, wanted;
 
 			snprintf(v.text, sizeof(v.text), "%s", garbage[i]);
-			(*k)->want(d, &s, &v, &wanted);
+			knob_want(*k, d, &s, &MIX_UNKNOWN, &v, &wanted);
 			knob_fulfils(*k, d, &v, &v);
 			if ((*k)->mechanism & (MECHANISM_POWER_LIMIT | MECHANISM_CONDITION))
 				assert_true((*k)->write(d, &v) < 0);

@@ -28,6 +28,7 @@ typedef struct FakeTree {
 	const char *controllers, *subtree;
 	FakeCgroup at[CGROUPS_MAX];
 	const Profile *profile;
+	Mix mix;          /* the workload */
 	double highest_w; /* of all together, over every write */
 	unsigned writes;
 	int fail;
@@ -128,6 +129,7 @@ static FakeTree tree(void)
 			{ .name = "system.slice" },
 			{ .name = "user.slice" } },
 		.profile = &profile,
+		.mix = MIX_UNKNOWN,
 	};
 }
 
@@ -137,17 +139,17 @@ static Device *fake_device(FakeTree *t)
 
 	assert_non_null(d);
 	d->profile = t->profile;
-	d->mix = MIX_UNKNOWN;
 	return d;
 }
 
 static int pace(Device *d, double watts)
 {
+	const FakeTree *t = d->impl;
 	Setting s = { .power_state = -1, .pace_w = watts };
 	const KnobValue original = { "max" };
 	KnobValue wanted;
 
-	assert_int_equal(knob_io_max.want(d, &s, &original, &wanted), 0);
+	assert_int_equal(knob_want(&knob_io_max, d, &s, &t->mix, &original, &wanted), 0);
 	return knob_apply(&knob_io_max, d, &wanted, NULL);
 }
 
@@ -258,7 +260,7 @@ static void limits_are_divided_by_what_each_cgroup_did_lately(void **state)
 	/* to the last unit */
 	assert_int_equal(knob_io_max.read(d, &sum), 0);
 	assert_int_equal(io_limits_parse(sum.text, &first), 0);
-	io_limits_for(&profile, &d->mix, 4, &system);
+	io_limits_for(&profile, &t.mix, 4, &system);
 	assert_memory_equal(&first, &system, sizeof(first));
 }
 
@@ -271,7 +273,7 @@ static void all_together_never_may_do_more_on_the_way(void **state)
 	assert_int_equal(pace(d, 5), 0);
 	snprintf(t.at[1].stat, sizeof(t.at[1].stat), "rbytes=4096000 wbytes=9 rios=900 wios=90");
 	t.highest_w = 0;
-	d->mix.read_share = 0.2;
+	t.mix.read_share = 0.2;
 	assert_int_equal(pace(d, 5), 0);
 	assert_true(t.writes > 3);
 	assert_true(t.highest_w > 4.9 && t.highest_w <= 5);
@@ -291,14 +293,14 @@ static void a_drifting_mix_is_not_worth_a_write(void **state)
 	(void)state;
 	assert_int_equal(pace(d, 5), 0);
 	assert_int_equal(knob_io_max.read(d, &found), 0);
-	d->mix.read_share += 0.05;
-	assert_int_equal(knob_io_max.want(d, &s, &original, &wanted), 0);
+	t.mix.read_share += 0.05;
+	assert_int_equal(knob_want(&knob_io_max, d, &s, &t.mix, &original, &wanted), 0);
 	assert_string_not_equal(wanted.text, found.text);
 	assert_true(knob_fulfils(&knob_io_max, d, &wanted, &found));
-	d->mix.read_share = 0.1;
-	assert_int_equal(knob_io_max.want(d, &s, &original, &wanted), 0);
+	t.mix.read_share = 0.1;
+	assert_int_equal(knob_want(&knob_io_max, d, &s, &t.mix, &original, &wanted), 0);
 	assert_false(knob_fulfils(&knob_io_max, d, &wanted, &found));
-	assert_int_equal(knob_io_max.want(d, &less, &original, &wanted), 0);
+	assert_int_equal(knob_want(&knob_io_max, d, &less, &t.mix, &original, &wanted), 0);
 	assert_false(knob_fulfils(&knob_io_max, d, &wanted, &found));
 	assert_false(knob_fulfils(&knob_io_max, d, &original, &found));
 }
@@ -313,7 +315,7 @@ static void a_cgroup_that_came_unlimited_is_noticed(void **state)
 	(void)state;
 	assert_int_equal(pace(d, 5), 0);
 	t.at[3].name = "machine.slice";
-	assert_int_equal(knob_io_max.want(d, &s, &original, &wanted), 0);
+	assert_int_equal(knob_want(&knob_io_max, d, &s, &t.mix, &original, &wanted), 0);
 	assert_int_equal(knob_io_max.read(d, &found), 0);
 	assert_false(knob_fulfils(&knob_io_max, d, &wanted, &found));
 	assert_int_equal(pace(d, 5), 0);

@@ -180,7 +180,8 @@ static int turn_all(Hand *h, const Setting *s)
 
 		if (!h->offered[i])
 			continue;
-		assert_int_equal(k->want(rig.device, s, &h->original[i], &wanted), 0);
+		assert_int_equal(
+			knob_want(k, rig.device, s, &MIX_UNKNOWN, &h->original[i], &wanted), 0);
 		assert_int_equal(k->read(rig.device, &found), 0);
 		if (knob_fulfils(k, rig.device, &wanted, &found))
 			continue;

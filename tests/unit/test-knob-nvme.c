@@ -61,7 +61,7 @@ static int turn(Device *d, const char *name, const KnobValue *original, const Se
 {
 	const Knob *k = own_knob(name);
 	KnobValue wanted;
-	int r = k->want(d, s, original, &wanted);
+	int r = knob_want(k, d, s, &MIX_UNKNOWN, original, &wanted);
 
 	return r < 0 ? r : knob_apply(k, d, &wanted, NULL);
 }

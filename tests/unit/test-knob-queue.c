@@ -17,12 +17,13 @@
 typedef struct Turn {
 	const Knob *knob;
 	Device *d;
+	Mix mix;
 	KnobValue original;
 } Turn;
 
 static Turn begin(Device *d, const char *name)
 {
-	Turn t = { .knob = own_knob(name), .d = d };
+	Turn t = { .knob = own_knob(name), .d = d, .mix = MIX_UNKNOWN };
 
 	assert_non_null(t.knob);
 	assert_int_equal(t.knob->read(d, &t.original), 0);
@@ -32,7 +33,7 @@ static Turn begin(Device *d, const char *name)
 static int turn(const Turn *t, const Setting *s)
 {
 	KnobValue wanted, found;
-	int r = t->knob->want(t->d, s, &t->original, &wanted);
+	int r = knob_want(t->knob, t->d, s, &t->mix, &t->original, &wanted);
 
 	if (r < 0)
 		return r;
@@ -378,13 +379,13 @@ static void the_depth_of_writes_is_taken_while_there_are_no_reads(void **state)
 		if (i)
 			find(&q, attrs[0])->name = attrs[i];
 		t = begin(d, "async-depth");
-		d->mix.read_share = 0.3;
+		t.mix.read_share = 0.3;
 		assert_int_equal(turn(&t, &s), -ERANGE);
 		assert_int_equal(q.writes, 0);
-		d->mix.read_share = 0;
+		t.mix.read_share = 0;
 		assert_int_equal(turn(&t, &s), 0);
 		assert_string_equal(get(&q, attrs[i]), "2");
-		d->mix.read_share = 0.3;
+		t.mix.read_share = 0.3;
 		assert_int_equal(turn(&t, &as_found), 0);
 		assert_string_equal(get(&q, attrs[i]), "4");
 	}

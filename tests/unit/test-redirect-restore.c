@@ -83,7 +83,7 @@ static void cap(Journal *j, Device *d)
 		assert_int_equal(k->read(d, &found), 0);
 		assert_int_equal(journal_record(j, d->id, k->name, &found), 0);
 		assert_int_equal(journal_sync(j), 0);
-		assert_int_equal(k->want(d, &s, &found, &wanted), 0);
+		assert_int_equal(knob_want(k, d, &s, &MIX_UNKNOWN, &found, &wanted), 0);
 		assert_int_equal(knob_apply(k, d, &wanted, NULL), 0);
 	}
 }

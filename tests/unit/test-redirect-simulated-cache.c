@@ -18,7 +18,7 @@ static void turn(const Knob *k, Device *d, Redirect redirect, const KnobValue *o
 	KnobValue v;
 
 	s.redirect = redirect;
-	assert_int_equal(k->want(d, &s, original, &v), 0);
+	assert_int_equal(knob_want(k, d, &s, &MIX_UNKNOWN, original, &v), 0);
 	assert_int_equal(knob_apply(k, d, &v, NULL), 0);
 }
 

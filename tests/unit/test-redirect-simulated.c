@@ -135,7 +135,8 @@ static unsigned there_and_back(Rig *rig, Device *d)
 
 			if (!*original[i].text)
 				continue;
-			assert_int_equal(k->want(d, back ? &as_found : &s, &original[i], &wanted),
+			assert_int_equal(knob_want(k, d, back ? &as_found : &s, &MIX_UNKNOWN,
+						   &original[i], &wanted),
 					 0);
 			r = knob_apply(k, d, &wanted, NULL);
 			if (r < 0)

@@ -90,7 +90,7 @@ static int turn(const Knob *k, Device *d, const Setting *s, const KnobValue *ori
 		KnobValue *ret_found)
 {
 	KnobValue wanted;
-	int r = k->want(d, s, original, &wanted);
+	int r = knob_want(k, d, s, &MIX_UNKNOWN, original, &wanted);
 
 	if (r >= 0)
 		r = knob_apply(k, d, &wanted, ret_found);
@@ -165,7 +165,6 @@ int main(int argc, char **argv)
 	r = device_match_profile(d, &(ProfileStore){}, &descriptor);
 	if (r < 0)
 		return complain("its profile", r);
-	d->mix = MIX_UNKNOWN;
 	if (cache)
 		return show_cache(d, k);
 	return k ? there_and_back(d, k, &s, argv + 4) : show(d);
