@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The mechanisms of this room, one file each. */
+/* The mechanisms of this room: one file each, but that attribute-knobs.c has a row for each knob
+ * that is one attribute. */
 
 #include "knob/knob.h"
 

@@ -347,6 +347,10 @@ static void the_depth_of_writes_is_offered_where_nothing_else_is(void **state)
 	nothing_else_bounds_depth(&q, "3");
 	assert_int_equal(probe_up_to(d, "async-depth", &offer), 0);
 	assert_true(offer.depth_one && offer.depth_min == 2 && offer.depth_max == 3);
+	/* as found is all that can be set besides 1, and it holds whatever is read */
+	nothing_else_bounds_depth(&q, "2");
+	assert_int_equal(probe_up_to(d, "async-depth", &offer), 0);
+	assert_true(offer.depth_one && offer.depth_min == 0);
 	put(&q, "queue/nr_requests", "64");
 	assert_int_equal(probe_up_to(d, "async-depth", &offer), -EOPNOTSUPP);
 	nothing_else_bounds_depth(&q, "3");
