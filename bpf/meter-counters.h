@@ -27,13 +27,6 @@
 #define METER_UNITS_PER_J 1e10
 #define METER_PAGE_SHIFT  12 /* the page of an Energy, whatever the machine's */
 
-/* Histograms by powers of two. Sizes: bucket 0 is below 1 KiB, each next one twice that, the last
- * has no end. Latencies: bucket 0 is below 2.048 us. */
-#define METER_SIZE_SHIFT      9
-#define METER_SIZE_BUCKETS    16
-#define METER_LATENCY_SHIFT   10 /* of nanoseconds */
-#define METER_LATENCY_BUCKETS 24
-
 /* The root cgroup's number in every hierarchy (fs/kernfs/dir.c: the first that is given out). What
  * has no cgroup is the root's. */
 #define METER_CGROUP_ROOT   1
@@ -55,8 +48,6 @@ struct meter_counters {
 struct meter_device {
 	struct meter_counters counters;
 	__u64 next[2]; /* sector behind the last IO, by direction */
-	__u64 sizes[2][METER_SIZE_BUCKETS];
-	__u64 latencies[2][METER_LATENCY_BUCKETS]; /* sums to timed_ios */
 };
 
 /* What an IO costs, and what a window may: user space's to set. */

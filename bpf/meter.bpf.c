@@ -135,45 +135,6 @@ static __always_inline void add(struct meter_counters *to, const struct completi
 	to->joules += c->joules;
 }
 
-/* One step of a binary search for the highest bit, without a branch, for the verifier walks through
- * every path: the sign of a difference is the comparison. */
-#define LOG2_STEP(v, r, bits)                                                                      \
-	({                                                                                         \
-		__u64 _above = (((1ULL << (bits)) - 1 - (v)) >> 63) * (bits);                      \
-		asm volatile("" : "+r"(_above)); /* or clang makes a branch of it */               \
-		(v) >>= _above;                                                                    \
-		(r) += _above;                                                                     \
-	})
-
-/* Of v below 2^63, as far as 31; 0 of 0. */
-static __always_inline __u64 log2_of(__u64 v)
-{
-	__u64 r = 0;
-
-	LOG2_STEP(v, r, 16);
-	LOG2_STEP(v, r, 8);
-	LOG2_STEP(v, r, 4);
-	LOG2_STEP(v, r, 2);
-	LOG2_STEP(v, r, 1);
-	return r;
-}
-
-static __always_inline void add_to_histogram(__u64 *buckets, __u64 n, __u64 v)
-{
-	__u64 bucket = log2_of(v);
-
-	buckets[bucket < n ? bucket : n - 1]++;
-}
-
-/* A request that was finished in parts goes by the size of the last. */
-static __always_inline void add_to_histograms(struct meter_device *d, const struct completion *c)
-{
-	add_to_histogram(d->sizes[c->direction], METER_SIZE_BUCKETS, c->bytes >> METER_SIZE_SHIFT);
-	if (c->timed_ios)
-		add_to_histogram(d->latencies[c->direction], METER_LATENCY_BUCKETS,
-				 c->latency_ns >> METER_LATENCY_SHIFT);
-}
-
 /* Windows begin with the first IO after the end of the one before. All CPUs add to one sum, and the
  * one whose addition crosses the limit tells. What others add just while a window is begun may
  * count to neither. */
@@ -230,7 +191,6 @@ int BPF_PROG(storpower_meter, struct request *rq, int error, unsigned int nr_byt
 		c.joules += s->terms.io[c.direction][c.sequential];
 		*next = rq->__sector + (nr_bytes >> SECTOR_SHIFT);
 		take_latency(rq, now, &c);
-		add_to_histograms(d, &c);
 	}
 	add(&d->counters, &c);
 	of_cgroup = counters_of_cgroup(dev, cgroup_of(rq));

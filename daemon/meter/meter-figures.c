@@ -3,15 +3,12 @@
 
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 #include "meter/meter.h"
 
 /* bpf/meter-counters.h counts by these numbers. */
 static_assert(READ_IO == 0 && WRITE_IO == 1 && _DIRECTION_MAX == 2, "directions");
 static_assert(RANDOM_IO == 0 && SEQUENTIAL_IO == 1 && _PATTERN_MAX == 2, "patterns");
-static_assert(METER_SIZES == METER_SIZE_BUCKETS, "sizes");
-static_assert(METER_LATENCIES == METER_LATENCY_BUCKETS, "latencies");
 
 /* More than any IO costs, and small enough that the kernel's product with a size does not overflow.
  */
@@ -62,14 +59,4 @@ __u64 meter_window_joules(double joules_per_s, uint64_t window_us)
 	double limit = joules_per_s * (double)window_us / USEC_PER_SEC * METER_UNITS_PER_J;
 
 	return limit < 0x1p63 ? (__u64)llround(MAX(limit, 0.0)) : METER_NO_LIMIT;
-}
-
-double meter_size_kib(unsigned bucket)
-{
-	return bucket ? ldexp(1, (int)bucket + METER_SIZE_SHIFT - 10) : 0;
-}
-
-double meter_latency_us(unsigned bucket)
-{
-	return bucket ? ldexp(1e-3, (int)bucket + METER_LATENCY_SHIFT) : 0;
 }

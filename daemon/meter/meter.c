@@ -141,16 +141,3 @@ const char *meter_source(const Meter *m, const Device *d)
 {
 	return meter_find(m, d->devnum) ? "ebpf" : "device counters";
 }
-
-int meter_histograms(Meter *m, const Device *d, MeterHistograms *ret)
-{
-	const Watched *w = meter_find(m, d->devnum);
-	struct meter_device read;
-	int r = w ? meter_bpf_read(m->bpf, w->devnum, &read) : -EOPNOTSUPP;
-
-	if (r < 0)
-		return r;
-	memcpy(ret->sizes, read.sizes, sizeof(ret->sizes));
-	memcpy(ret->latencies, read.latencies, sizeof(ret->latencies));
-	return 0;
-}

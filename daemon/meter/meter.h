@@ -60,20 +60,6 @@ int meter_watch_wake(Meter *m, const Device *d, bool on);
 /* Calls the handlers for all that waits; either may be NULL; never blocks. How many, or -errno. */
 int meter_process(Meter *m, MeterOverrun overrun, MeterWoken woken, void *userdata);
 
-/* Sizes and latencies of the IOs by powers of two. */
-#define METER_SIZES     16 /* below 1 KiB, 1 to 2 KiB, ..., from 16 MiB */
-#define METER_LATENCIES 24 /* below 2 us, 2 to 4 us, ..., from 8.6 s */
-
-typedef struct MeterHistograms {
-	uint64_t sizes[_DIRECTION_MAX][METER_SIZES];
-	uint64_t latencies[_DIRECTION_MAX][METER_LATENCIES]; /* of IOs whose time is known */
-} MeterHistograms;
-
-/* -EOPNOTSUPP: eBPF does not count this device. */
-int meter_histograms(Meter *m, const Device *d, MeterHistograms *ret);
-double meter_size_kib(unsigned bucket);   /* where the bucket begins */
-double meter_latency_us(unsigned bucket); /* likewise */
-
 /* One cgroup's part in the IO of one device. */
 typedef struct MeterCgroup {
 	dev_t devnum;

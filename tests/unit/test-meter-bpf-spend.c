@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Joules in the kernel, histograms, cgroups and overruns, by known IO on a loop device of our own.
+/* Joules in the kernel, cgroups and overruns, by known IO on a loop device of our own.
  */
 
 #include "test-meter-bpf.h"
@@ -46,58 +46,6 @@ static void joules_of_the_kernel_are_those_of_the_counters_exactly(void **state)
 	measure(f, random_io, &a, &b);
 	assert_int_equal(b.c.sequential_ios, a.c.sequential_ios);
 	assert_int_equal(whole(b.c.joules) - whole(a.c.joules), whole(random_io_joules(f)));
-}
-
-static uint64_t sum(const uint64_t *buckets, size_t n)
-{
-	uint64_t all = 0;
-
-	for (size_t i = 0; i < n; i++)
-		all += buckets[i];
-	return all;
-}
-
-static void every_io_is_in_one_bucket_of_its_size(void **state)
-{
-	MeterHistograms before, after;
-	Fixture *f = need(state);
-	Reading a, b;
-
-	do {
-		assert_int_equal(meter_histograms(f->meter, f->device, &before), 0);
-		a = take(f);
-		random_io(f);
-		b = take(f);
-	} while (b.program.misses != a.program.misses);
-	assert_int_equal(meter_histograms(f->meter, f->device, &after), 0);
-	assert_int_equal(after.sizes[READ_IO][3] - before.sizes[READ_IO][3], READS_4K);
-	assert_int_equal(after.sizes[WRITE_IO][5] - before.sizes[WRITE_IO][5], WRITES_16K);
-	assert_int_equal(after.sizes[WRITE_IO][7] - before.sizes[WRITE_IO][7], WRITES_64K);
-	for (int i = 0; i < _DIRECTION_MAX; i++) {
-		assert_int_equal(sum(after.sizes[i], METER_SIZES), b.c.ios[i]);
-		assert_int_equal(sum(after.latencies[i], METER_LATENCIES), b.c.ios[i]);
-	}
-}
-
-/* Each latency lies in its bucket, so that their sum lies between the buckets' ends. */
-static void latencies_are_in_the_buckets_that_their_sum_allows(void **state)
-{
-	double least = 0, most = 0;
-	Fixture *f = need(state);
-	MeterHistograms h;
-	Reading r;
-
-	random_io(f);
-	r = take(f);
-	assert_int_equal(meter_histograms(f->meter, f->device, &h), 0);
-	for (int d = 0; d < _DIRECTION_MAX; d++) {
-		assert_int_equal(h.latencies[d][METER_LATENCIES - 1], 0);
-		for (unsigned i = 0; i + 1 < METER_LATENCIES; i++) {
-			least += (double)h.latencies[d][i] * meter_latency_us(i);
-			most += (double)h.latencies[d][i] * meter_latency_us(i + 1);
-		}
-	}
-	assert_true(least <= r.c.latency_us && r.c.latency_us <= most);
 }
 
 static void cgroups_add_up_to_the_device(void **state)
@@ -345,13 +293,11 @@ static void the_cap_of_what_is_not_counted_is_refused(void **state)
 	_cleanup_(meter_closep) Meter *m = NULL;
 	_cleanup_free_ char *why_not = NULL;
 	Fixture *f = need(state);
-	MeterHistograms h;
 	MeterCgroup *c;
 	size_t n;
 
 	assert_int_equal(meter_open(false, &m, &why_not), 0);
 	assert_int_equal(meter_set_cap(m, f->device, 1), -EOPNOTSUPP);
-	assert_int_equal(meter_histograms(m, f->device, &h), -EOPNOTSUPP);
 	assert_int_equal(meter_cgroups(m, &c, &n), -EOPNOTSUPP);
 	assert_int_equal(meter_fd(m), -EOPNOTSUPP);
 	assert_int_equal(meter_process(m, note, NULL, NULL), 0);
@@ -361,8 +307,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(joules_of_the_kernel_are_those_of_the_counters_exactly),
-		cmocka_unit_test(every_io_is_in_one_bucket_of_its_size),
-		cmocka_unit_test(latencies_are_in_the_buckets_that_their_sum_allows),
 		cmocka_unit_test(cgroups_add_up_to_the_device),
 		cmocka_unit_test(what_the_root_cgroup_did_is_uncontrolled),
 		cmocka_unit_test(too_many_cgroups_are_counted_as_others_and_none_is_lost),

@@ -99,17 +99,6 @@ static void a_windows_limit_is_the_caps_part_and_infinity_none(void **state)
 	assert_true(meter_window_joules(1e12, USEC_PER_SEC) == METER_NO_LIMIT);
 }
 
-static void buckets_begin_at_powers_of_two(void **state)
-{
-	(void)state;
-	assert_float_equal(meter_size_kib(0), 0, 0);
-	assert_float_equal(meter_size_kib(3), 4, 0);
-	assert_float_equal(meter_size_kib(METER_SIZES - 1), 16384, 0);
-	assert_float_equal(meter_latency_us(0), 0, 0);
-	assert_float_equal(meter_latency_us(1), 2.048, 1e-12);
-	assert_float_equal(meter_latency_us(METER_LATENCIES - 1), 8589934.592, 1e-6);
-}
-
 static void without_times_the_latency_is_unknown_not_zero(void **state)
 {
 	struct meter_counters untimed = counters, idle = { 0 };
@@ -133,7 +122,6 @@ int main(void)
 		cmocka_unit_test(energies_become_whole_numbers_within_what_is_possible),
 		cmocka_unit_test(one_unknown_energy_makes_all_unknown),
 		cmocka_unit_test(a_windows_limit_is_the_caps_part_and_infinity_none),
-		cmocka_unit_test(buckets_begin_at_powers_of_two),
 		cmocka_unit_test(without_times_the_latency_is_unknown_not_zero),
 	};
 
