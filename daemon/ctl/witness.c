@@ -6,68 +6,27 @@
 #include "ctl/witness.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/spawn.h"
 
-#define ANSWER_MS    10000
-#define ANSWER_MAX   4096
+#define ANSWER_US    (10 * USEC_PER_SEC)
+#define ANSWER_MAX   65536
 #define ARGUMENT_MAX 64
 
-extern char **environ;
-
-static void read_answer(int fd, pid_t pid, char *buf, size_t size)
-{
-	struct pollfd readable = { .fd = fd, .events = POLLIN };
-	uint64_t end_us = clock_now_us(&clock_boottime) + ANSWER_MS * USEC_PER_MSEC;
-	size_t n = 0;
-
-	for (;;) {
-		uint64_t now_us = clock_now_us(&clock_boottime);
-		ssize_t r;
-
-		if (now_us >= end_us ||
-		    poll(&readable, 1, (int)((end_us - now_us) / USEC_PER_MSEC) + 1) <= 0) {
-			kill(pid, SIGKILL);
-			break;
-		}
-		r = read(fd, buf + n, size - 1 - n);
-		if (r <= 0)
-			break;
-		n += (size_t)r;
-	}
-	buf[n] = '\0';
-}
-
 /* Its output, standard error too; -ENOENT when the program is not installed. */
-static int ask(char *const *argv, char *buf, size_t size)
+static int ask_tool(const char *const *argv, char **ret_answer)
 {
-	posix_spawn_file_actions_t actions;
-	int out[2], r, status;
-	pid_t pid;
+	const Program p = {
+		.argv = argv,
+		.with_errors = true,
+		.answer_max = ANSWER_MAX,
+		.within_us = ANSWER_US,
+	};
 
-	if (pipe2(out, O_CLOEXEC) < 0)
-		return -errno;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, out[1], STDERR_FILENO);
-	r = -posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	close(out[1]);
-	if (r == 0) {
-		read_answer(out[0], pid, buf, size);
-		close(out[0]); /* it must not wait for a reader */
-		waitpid(pid, &status, 0);
-	} else {
-		close(out[0]);
-	}
-	return r;
+	return spawn_and_read(&p, ret_answer);
 }
 
 typedef struct Testimony {
@@ -88,19 +47,19 @@ static void missing(Testimony *t, int r, const char *program)
 /* "get-feature:0x02 (Power Management), Current value:0x00000001", without 0x before 2.0 */
 static void ask_nvme(json_object *device, const char *node, Testimony *t)
 {
-	char *argv[] = { (char *)"nvme", (char *)"get-feature", (char *)node,
-			 (char *)"--feature-id=2", NULL };
+	const char *const argv[] = { "nvme", "get-feature", node, "--feature-id=2", NULL };
 	double ours = json_number(device, "PowerState");
-	char answer[ANSWER_MAX] = "", *value;
+	_cleanup_free_ char *answer = NULL;
+	const char *value;
 	unsigned state;
-	int r = ask(argv, answer, sizeof(answer));
+	int r = ask_tool(argv, &answer);
 
 	snprintf(t->command, sizeof(t->command), "nvme get-feature --feature-id=2");
 	if (!(ours >= 0))
 		ours = -1;
 	snprintf(t->ours, sizeof(t->ours), ours < 0 ? "as found" : "power state %.0f", ours);
-	value = strstr(answer, "Current value:");
-	if (r < 0 || !value || sscanf(value, "Current value:%x", &state) != 1) {
+	value = answer ? strstr(answer, "Current value:") : NULL;
+	if (!value || sscanf(value, "Current value:%x", &state) != 1) {
 		missing(t, r, argv[0]);
 		return;
 	}
@@ -144,10 +103,10 @@ static void judge_disk(json_object *device, const char *answer, const char *asle
 static void ask_disk(json_object *device, const char *node, Testimony *t)
 {
 	bool ata = is_ata(json_text(device, "Name"));
-	char *hdparm[] = { (char *)"hdparm", (char *)"-C", (char *)node, NULL };
-	char *requests[] = { (char *)"sg_requests", (char *)node, NULL };
-	char **argv = ata ? hdparm : requests;
-	char answer[ANSWER_MAX] = "";
+	const char *const hdparm[] = { "hdparm", "-C", node, NULL };
+	const char *const requests[] = { "sg_requests", node, NULL };
+	const char *const *argv = ata ? hdparm : requests;
+	_cleanup_free_ char *answer = NULL;
 	int r;
 
 	snprintf(t->command, sizeof(t->command), ata ? "hdparm -C" : "sg_requests");
@@ -157,7 +116,7 @@ static void ask_disk(json_object *device, const char *node, Testimony *t)
 		snprintf(t->theirs, sizeof(t->theirs), "not asked: it sleeps and would be woken");
 		return;
 	}
-	r = ask(argv, answer, sizeof(answer));
+	r = ask_tool(argv, &answer);
 	if (r < 0)
 		missing(t, r, argv[0]);
 	else if (ata)

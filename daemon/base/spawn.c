@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+#define KILLED_US USEC_PER_SEC /* for a killed program to be gone */
+#define LOOK_US   (5 * USEC_PER_MSEC)
+
+/* Workers block all signals, and ctl some: the program must not inherit that. */
+static int start_with(const Program *p, posix_spawn_file_actions_t *files, pid_t *ret)
+{
+	char *const *env = p->environ ? (char *const *)p->environ : environ;
+	posix_spawnattr_t attr;
+	sigset_t none;
+	int r = posix_spawnattr_init(&attr);
+
+	if (r != 0)
+		return -r;
+	sigemptyset(&none);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+	r = posix_spawnp(ret, p->argv[0], files, &attr, (char *const *)p->argv, env);
+	posix_spawnattr_destroy(&attr);
+	return -r;
+}
+
+static int start(const Program *p, int out, pid_t *ret)
+{
+	posix_spawn_file_actions_t files;
+	int r = posix_spawn_file_actions_init(&files);
+
+	if (r != 0)
+		return -r;
+	r = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	if (r == 0)
+		r = posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+	if (r == 0 && p->with_errors)
+		r = posix_spawn_file_actions_adddup2(&files, out, STDERR_FILENO);
+	else if (r == 0)
+		r = posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY,
+						     0);
+	r = r == 0 ? start_with(p, &files, ret) : -r;
+	posix_spawn_file_actions_destroy(&files);
+	return r;
+}
+
+static bool is_readable(int fd, uint64_t until_us)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	uint64_t now_us;
+
+	while ((now_us = clock_now_us(&clock_boottime)) < until_us)
+		if (poll(&p, 1, (int)((until_us - now_us) / USEC_PER_MSEC) + 1) > 0)
+			return true;
+	return false;
+}
+
+/* All that comes until the end of the file. */
+static int read_answer(int fd, size_t max, uint64_t until_us, char **ret)
+{
+	_cleanup_free_ char *text = malloc(max + 1);
+	size_t size = 0;
+
+	if (!text)
+		return -ENOMEM;
+	while (is_readable(fd, until_us)) {
+		ssize_t n = read(fd, text + size, max + 1 - size);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n == 0) {
+			text[size] = '\0';
+			*ret = TAKE_PTR(text);
+			return 0;
+		}
+		size += n > 0 ? (size_t)n : 0;
+		if (size > max)
+			return -EFBIG;
+	}
+	return -ETIMEDOUT;
+}
+
+static bool is_gone(pid_t pid, uint64_t until_us, int *ret_status)
+{
+	pid_t r;
+
+	while ((r = waitpid(pid, ret_status, WNOHANG)) == 0 &&
+	       clock_now_us(&clock_boottime) < until_us)
+		clock_sleep_us(&clock_boottime, LOOK_US);
+	return r != 0;
+}
+
+/* A program that hangs in the kernel cannot even be killed: it is left behind. */
+static void end(pid_t pid)
+{
+	int status;
+
+	kill(pid, SIGKILL);
+	is_gone(pid, clock_now_us(&clock_boottime) + KILLED_US, &status);
+}
+
+int spawn_and_read(const Program *p, char **ret_answer)
+{
+	uint64_t until_us = clock_now_us(&clock_boottime) + p->within_us;
+	_cleanup_close_ int in = -EBADF;
+	_cleanup_free_ char *answer = NULL;
+	int fds[2], status = -1, r;
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	in = fds[0];
+	r = start(p, fds[1], &pid);
+	close(fds[1]);
+	if (r < 0)
+		return r;
+	r = read_answer(in, p->answer_max, until_us, &answer);
+	if (r >= 0 && !is_gone(pid, until_us, &status))
+		r = -ETIMEDOUT;
+	if (r < 0) {
+		end(pid);
+		return r;
+	}
+	*ret_answer = TAKE_PTR(answer);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
