@@ -56,14 +56,6 @@ bool wear_affords(const WearAccount *a, Condition c)
 	return (!is_load(c) || a->loads >= 1) && (!is_start(c) || a->starts >= 1);
 }
 
-Condition wear_deepest(const WearAccount *a, unsigned conditions)
-{
-	for (int c = _CONDITION_MAX - 1; c > CONDITION_ACTIVE; c--)
-		if (conditions & 1U << c && wear_affords(a, (Condition)c))
-			return (Condition)c;
-	return CONDITION_ACTIVE;
-}
-
 void wear_charge(WearAccount *a, Condition c)
 {
 	if (is_load(c)) {

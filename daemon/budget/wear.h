@@ -39,8 +39,6 @@ void wear_refill(WearAccount *a, const WearTerms *t, uint64_t realtime_us);
 /* Can a cycle through this condition be paid? ACTIVE and idle_a cost nothing, idle_b and idle_c a
  * load, standby a load and a start. */
 bool wear_affords(const WearAccount *a, Condition c);
-/* The deepest of the set (bits) that can be paid; at least CONDITION_ACTIVE. */
-Condition wear_deepest(const WearAccount *a, unsigned conditions);
 /* Takes it off, below zero if need be: a disk that somebody else stops wears all the same. */
 void wear_charge(WearAccount *a, Condition c);
 /* The cycle was not made after all. */

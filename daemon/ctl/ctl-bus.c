@@ -38,7 +38,7 @@ static int open_address(const char *address, sd_bus **ret)
 	return r < 0 ? r : sd_bus_start(*ret);
 }
 
-int ctl_connect(Ctl *c)
+static int connect_to_daemon(Ctl *c)
 {
 	int r;
 
@@ -79,7 +79,8 @@ static bool means_no_daemon(const char *name)
 	return false;
 }
 
-int ctl_report(const Ctl *c, const char *action, const sd_bus_error *error, int r)
+/* The status that a D-Bus error means, its text printed as the outcome of `action`. */
+static int report(const Ctl *c, const char *action, const sd_bus_error *error, int r)
 {
 	bool failed;
 
@@ -101,7 +102,7 @@ int ctl_report(const Ctl *c, const char *action, const sd_bus_error *error, int 
 
 static int new_call(Ctl *c, const char *interface, const char *member, sd_bus_message **ret)
 {
-	int status = ctl_connect(c), r;
+	int status = connect_to_daemon(c), r;
 
 	if (status)
 		return status;
@@ -119,7 +120,7 @@ int ctl_call(Ctl *c, sd_bus_message *call, sd_bus_message **ret_reply)
 	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
 	int r = sd_bus_call(c->bus, call, c->patience_us, &error, ret_reply);
 
-	return r < 0 ? ctl_report(c, sd_bus_message_get_member(call), &error, r) : STATUS_OK;
+	return r < 0 ? report(c, sd_bus_message_get_member(call), &error, r) : STATUS_OK;
 }
 
 int ctl_simple_call(Ctl *c, sd_bus_message **ret_reply, const char *member, const char *types, ...)

@@ -59,7 +59,6 @@ int verb_wake_test(Ctl *c);
 int complain(int status, const char *format, ...) _printf_(2, 3);
 
 /* ctl-bus.c. Connects on first use. All return an exit status, errors printed. */
-int ctl_connect(Ctl *c);
 int ctl_new_call(Ctl *c, const char *member, sd_bus_message **ret);
 int ctl_call(Ctl *c, sd_bus_message *call, sd_bus_message **ret_reply);
 /* new_call, append, call */
@@ -69,8 +68,6 @@ int ctl_get_state(Ctl *c, json_object **ret);
 int ctl_get_devices(Ctl *c, json_object **ret);
 /* NameOwnerChanged of the daemon. 0 or -errno. */
 int ctl_match_daemon(Ctl *c, sd_bus_message_handler_t handler, void *userdata);
-/* The status that a D-Bus error means, its text printed as the outcome of `action`. */
-int ctl_report(const Ctl *c, const char *action, const sd_bus_error *error, int r);
 
 /* ctl-set.c: SetBudget with the options of the command line. */
 int ctl_new_claim(Ctl *c, const char *limit, bool standing, sd_bus_message **ret_call);

@@ -2,7 +2,6 @@
 #include "hw/ata-epc.h"
 
 #include <errno.h>
-#include <scsi/sg_unaligned.h>
 
 #include "base/cleanup.h"
 #include "hw/ata-command.h"
@@ -11,9 +10,8 @@
 #define PAGES 2
 
 /* In a descriptor of the log */
-#define FLAGS           1
-#define FLAG_SUPPORTED  0x80
-#define RECOVERY_100_MS 16
+#define FLAGS          1
+#define FLAG_SUPPORTED 0x80
 
 /* ACS-5 table 10, and where log 08h has its descriptor (ACS-5 9.9) */
 static const struct {
@@ -52,11 +50,8 @@ int ata_epc_describe(int fd, DiskPower *p)
 	for (size_t i = 0; i < ELEMENTSOF(table); i++) {
 		const uint8_t *d = pages + table[i].descriptor;
 
-		if (!(d[FLAGS] & FLAG_SUPPORTED))
-			continue;
-		found.conditions |= 1u << table[i].condition;
-		found.recovery_ms[table[i].condition] =
-			MIN(sg_get_unaligned_le32(d + RECOVERY_100_MS), UINT32_MAX / 100) * 100;
+		if (d[FLAGS] & FLAG_SUPPORTED)
+			found.conditions |= 1u << table[i].condition;
 	}
 	if (found.conditions == 1u << CONDITION_ACTIVE)
 		return -EBADMSG;

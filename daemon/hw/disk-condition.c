@@ -194,8 +194,3 @@ int disk_condition_set(DiskCondition *c, Condition condition)
 	r = c->commands->set(c->fd, &c->power, condition);
 	return r < 0 ? r : settle(c);
 }
-
-unsigned disk_condition_recovery_ms(const DiskCondition *c, Condition condition)
-{
-	return c->power.recovery_ms[condition];
-}

@@ -32,5 +32,3 @@ unsigned disk_condition_trust(DiskCondition *c, bool trusted);
 bool disk_condition_is_trusted(const DiskCondition *c);
 /* Has it a standby that needs a wake test first? */
 bool disk_condition_needs_wake_test(const DiskCondition *c);
-/* How long the disk says that it takes to serve an IO again; 0: it does not say. */
-unsigned disk_condition_recovery_ms(const DiskCondition *c, Condition condition);

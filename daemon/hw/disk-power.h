@@ -10,7 +10,6 @@
 /* What a disk says of itself. */
 typedef struct DiskPower {
 	unsigned conditions; /* bits of Condition that can be set, CONDITION_ACTIVE among them */
-	unsigned recovery_ms[_CONDITION_MAX];
 	/* ATA alone */
 	bool epc;             /* supported and enabled */
 	bool flush, flush_48; /* FLUSH CACHE, FLUSH CACHE EXT */

@@ -178,8 +178,6 @@ int controller_identify(Controller *c, ControllerIdentity *ret)
 	if (r < 0)
 		return r;
 	copy_text(id.model, raw.mn, sizeof(raw.mn));
-	copy_text(id.serial, raw.sn, sizeof(raw.sn));
-	copy_text(id.firmware, raw.fr, sizeof(raw.fr));
 	copy_states(&id, &raw);
 	attributes = le32toh(raw.ctratt);
 	id.limits_power = attributes & CTRATT_POWER_LIMIT;

@@ -22,10 +22,10 @@
 #define LOG_POWER_MEASUREMENT 0x25
 
 typedef struct ControllerIdentity {
-	char model[41], serial[21], firmware[9]; /* without the blanks that pad them */
-	bool limits_power;                       /* feature 23h */
-	bool measures_power;                     /* log 25h */
-	uint8_t ocp_index; /* of OCP's UUID, which names whose feature C7h is meant; 0: not OCP */
+	char model[41];      /* without the blanks that pad it */
+	bool limits_power;   /* feature 23h */
+	bool measures_power; /* log 25h */
+	uint8_t ocp_index;   /* of OCP's UUID, which names whose feature C7h is meant; 0: not OCP */
 	PowerState states[PROFILE_STATES_MAX];
 	unsigned n_states;
 } ControllerIdentity;

@@ -47,21 +47,6 @@ NvmeDevice *nvme_device_free(NvmeDevice *n)
 	return NULL;
 }
 
-const char *nvme_device_model(const NvmeDevice *n)
-{
-	return n->identity.model;
-}
-
-const char *nvme_device_serial(const NvmeDevice *n)
-{
-	return n->identity.serial;
-}
-
-const char *nvme_device_firmware(const NvmeDevice *n)
-{
-	return n->identity.firmware;
-}
-
 uint32_t nvme_device_power_states(const NvmeDevice *n)
 {
 	uint32_t states = 0;

@@ -17,11 +17,6 @@ int nvme_device_open(const char *controller, NvmeDevice **ret);
 NvmeDevice *nvme_device_free(NvmeDevice *n); /* takes NULL; returns NULL */
 DEFINE_CLEANUP(NvmeDevice *, nvme_device_free);
 
-/* Without the blanks that pad them. */
-const char *nvme_device_model(const NvmeDevice *n);
-const char *nvme_device_serial(const NvmeDevice *n);
-const char *nvme_device_firmware(const NvmeDevice *n);
-
 /* Bit n: state n is operational and may be set; for Device.power_states. */
 uint32_t nvme_device_power_states(const NvmeDevice *n);
 /* For device_match_profile(); ret->model points into n. */

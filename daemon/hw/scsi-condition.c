@@ -24,20 +24,19 @@
 #define START                0x01
 #define LU_CONTROL           7 /* the disk's own timers rule again */
 
-/* Of one condition: POWER CONDITION and its MODIFIER; its bit in both pages; its recovery time in
- * the VPD page (SPC-6 7.7.8, in ms). The mode page (SPC-6 7.5.15) has the bits two bytes earlier,
- * in another order. */
+/* Of one condition: POWER CONDITION and its MODIFIER; its bit in the VPD page
+ * (SPC-6 7.7.8) and in the mode page (SPC-6 7.5.15). */
 static const struct {
 	Condition condition;
 	uint8_t power_condition, modifier;
-	uint8_t vpd_byte, vpd_bit, recovery;
+	uint8_t vpd_byte, vpd_bit;
 	uint8_t mode_byte, mode_bit;
 } table[] = {
-	{ CONDITION_IDLE_A, 2, 0, 5, 0x01, 12, 3, 0x02 },
-	{ CONDITION_IDLE_B, 2, 1, 5, 0x02, 14, 3, 0x04 },
-	{ CONDITION_IDLE_C, 2, 2, 5, 0x04, 16, 3, 0x08 },
-	{ CONDITION_STANDBY_Y, 3, 1, 4, 0x02, 10, 2, 0x01 },
-	{ CONDITION_STANDBY_Z, 3, 0, 4, 0x01, 8, 3, 0x01 },
+	{ CONDITION_IDLE_A, 2, 0, 5, 0x01, 3, 0x02 },
+	{ CONDITION_IDLE_B, 2, 1, 5, 0x02, 3, 0x04 },
+	{ CONDITION_IDLE_C, 2, 2, 5, 0x04, 3, 0x08 },
+	{ CONDITION_STANDBY_Y, 3, 1, 4, 0x02, 2, 0x01 },
+	{ CONDITION_STANDBY_Z, 3, 0, 4, 0x01, 3, 0x01 },
 };
 
 static unsigned be16(const uint8_t *p)
@@ -60,10 +59,8 @@ static int describe_by_vpd(int fd, DiskPower *p)
 	if (c.in_got < sizeof(page) || page[1] != VPD_POWER_CONDITION || be16(page + 2) < 14)
 		return -EOPNOTSUPP;
 	for (size_t i = 0; i < ELEMENTSOF(table); i++)
-		if (page[table[i].vpd_byte] & table[i].vpd_bit) {
+		if (page[table[i].vpd_byte] & table[i].vpd_bit)
 			p->conditions |= 1u << table[i].condition;
-			p->recovery_ms[table[i].condition] = be16(page + table[i].recovery);
-		}
 	return 0;
 }
 

@@ -22,8 +22,6 @@ struct Journal {
 	bool distrusted; /* the file may end in rubbish: write all of it anew */
 };
 
-/* Where the first record not before (device, knob) is; a knob of "" is before all of the device. */
-size_t journal_place(const Journal *j, const char *device, const char *knob);
 /* Inserts without writing anything; -EEXIST. */
 int journal_insert(Journal *j, const char *device, const char *knob, const char *boot,
 		   const KnobValue *original);

@@ -37,7 +37,8 @@ static int compare(const JournalRecord *r, const char *device, const char *knob)
 	return order ? order : strcmp(r->knob, knob);
 }
 
-size_t journal_place(const Journal *j, const char *device, const char *knob)
+/* Where the first record not before (device, knob) is; a knob of "" is before all of the device. */
+static size_t place_of(const Journal *j, const char *device, const char *knob)
 {
 	size_t low = 0, high = j->n;
 
@@ -54,7 +55,7 @@ size_t journal_place(const Journal *j, const char *device, const char *knob)
 
 JournalRecord *journal_find(const Journal *j, const char *device, const char *knob)
 {
-	size_t i = journal_place(j, device, knob);
+	size_t i = place_of(j, device, knob);
 
 	return i < j->n && compare(j->records[i], device, knob) == 0 ? j->records[i] : NULL;
 }
@@ -63,7 +64,7 @@ int journal_insert(Journal *j, const char *device, const char *knob, const char 
 		   const KnobValue *original)
 {
 	_cleanup_(record_freep) JournalRecord *r = NULL;
-	size_t place = journal_place(j, device, knob);
+	size_t place = place_of(j, device, knob);
 
 	if (journal_find(j, device, knob))
 		return -EEXIST;
@@ -78,7 +79,7 @@ int journal_insert(Journal *j, const char *device, const char *knob, const char 
 
 int journal_remove(Journal *j, const char *device, const char *knob)
 {
-	size_t i = journal_place(j, device, knob);
+	size_t i = place_of(j, device, knob);
 
 	if (!journal_find(j, device, knob))
 		return -ENOENT;

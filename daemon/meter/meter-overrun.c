@@ -29,11 +29,6 @@ int meter_set_cap_window(Meter *m, const Device *d, double joules_per_s, uint64_
 	return r;
 }
 
-int meter_set_cap(Meter *m, const Device *d, double joules_per_s)
-{
-	return meter_set_cap_window(m, d, joules_per_s, METER_WINDOW_US);
-}
-
 int meter_fd(const Meter *m)
 {
 	return m->bpf ? meter_bpf_fd(m->bpf) : -EOPNOTSUPP;

@@ -26,10 +26,7 @@ const char *meter_source(const Meter *m, const Device *d);
 /* Overruns: the kernel tells when a device spends more joules (above idle, by its profile's
  * energies) in a window than it may. Nothing is polled; a device tells once a window at most. */
 
-#define METER_WINDOW_US (100 * USEC_PER_MSEC)
-
 /* INFINITY: any. -EOPNOTSUPP: eBPF does not count this device, or no energies of it are known. */
-int meter_set_cap(Meter *m, const Device *d, double joules_per_s);
 int meter_set_cap_window(Meter *m, const Device *d, double joules_per_s, uint64_t window_us);
 /* Readable when an overrun or a wake-up waits. -EOPNOTSUPP without eBPF. Lives as long as the
  * meter.

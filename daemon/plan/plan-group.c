@@ -151,7 +151,8 @@ static Pick pick_of(const ChoiceList *l, size_t chosen, double watts)
 	};
 }
 
-int solve_devices(Work *w, const size_t *devices, size_t n, double budget_w, Solution *ret)
+/* Solves some devices for a budget and writes their picks. */
+static int solve_devices(Work *w, const size_t *devices, size_t n, double budget_w, Solution *ret)
 {
 	_cleanup_(classes_done) Classes c = { 0 };
 	Problem p;

@@ -162,8 +162,6 @@ void units_sort(const Work *w, Unit *units, size_t n);
 int add_choices(const Work *w, size_t i, bool keep_floor, ChoiceList *list);
 void choice_list_done(ChoiceList *l);
 
-/* plan-group.c: solves some devices for a budget and writes their picks. */
-int solve_devices(Work *w, const size_t *devices, size_t n, double budget_w, Solution *ret);
 /* plan-pools.c: decides which pools sleep and solves. */
 int solve_pools(Work *w, Solution *ret);
 /* plan-needed.c: for a solution that is short of watts, puts to sleep what else may where the

@@ -127,7 +127,7 @@ static int metered_run(const LoopDev *l, double cap_w, bool watch_wake, Run *ret
 	}
 	r = meter_add(m, &d);
 	if (r == 0)
-		r = meter_set_cap(m, &d, cap_w);
+		r = meter_set_cap_window(m, &d, cap_w, 100 * USEC_PER_MSEC);
 	if (r == 0 && watch_wake)
 		r = meter_watch_wake(m, &d, true);
 	if (r == 0)

@@ -276,7 +276,7 @@ static inline void fake_end(void)
 	assert_int_equal(system(command), 0);
 }
 
-/* A disk with EPC: idle_b takes 0.6 s, standby_z 15 s; there is no standby_y. */
+/* A disk with EPC, but without standby_y. */
 static inline void fake_begin_epc(void)
 {
 	fake_begin(true);
@@ -284,9 +284,7 @@ static inline void fake_begin_epc(void)
 	fake_word(119, 0x4080);
 	fake_word(120, 0x4080);
 	disk.log[1] = disk.log[64 + 1] = disk.log[128 + 1] = 0xf0;
-	disk.log[64 + 16] = 6;
 	disk.log[512 + 448 + 1] = 0x80;
-	disk.log[512 + 448 + 16] = 150;
 }
 
 static inline void fake_begin_sas(void)

@@ -176,23 +176,6 @@ static void only_whole_cycles_can_be_spent(void **state)
 	}
 }
 
-static void the_deepest_is_what_can_be_paid_of_what_the_disk_has(void **state)
-{
-	const unsigned all = (1U << _CONDITION_MAX) - 1, ata = 1U << CONDITION_IDLE_A |
-							       1U << CONDITION_IDLE_B |
-							       1U << CONDITION_STANDBY_Y;
-	const WearAccount rich = account(5, 5), no_starts = account(0, 5), poor = account(0, 0);
-
-	(void)state;
-	assert_int_equal(wear_deepest(&rich, all), CONDITION_STANDBY_Z);
-	assert_int_equal(wear_deepest(&rich, ata), CONDITION_STANDBY_Y);
-	assert_int_equal(wear_deepest(&no_starts, all), CONDITION_IDLE_C);
-	assert_int_equal(wear_deepest(&no_starts, ata), CONDITION_IDLE_B);
-	assert_int_equal(wear_deepest(&poor, ata), CONDITION_IDLE_A);
-	assert_int_equal(wear_deepest(&poor, 1U << CONDITION_STANDBY_Z), CONDITION_ACTIVE);
-	assert_int_equal(wear_deepest(&rich, 0), CONDITION_ACTIVE);
-}
-
 static void a_debt_is_paid_back_before_the_disk_sleeps_again(void **state)
 {
 	WearAccount a = account(1, 300);
@@ -246,7 +229,6 @@ int main(void)
 		cmocka_unit_test(
 			what_is_paid_for_before_it_was_used_is_refunded_to_no_less_than_none),
 		cmocka_unit_test(only_whole_cycles_can_be_spent),
-		cmocka_unit_test(the_deepest_is_what_can_be_paid_of_what_the_disk_has),
 		cmocka_unit_test(a_debt_is_paid_back_before_the_disk_sleeps_again),
 		cmocka_unit_test(no_way_of_asking_spends_more_than_time_has_earned),
 	};

@@ -40,7 +40,7 @@ static Device *fake_device(void)
 
 	assert_int_equal(nvme_device_open("nvme0", &n), 0);
 	nvme_device_describe(n, &descriptor);
-	d = device_new("id", "nvme0", nvme_device_model(n), KIND_NVME, &ops, n);
+	d = device_new("id", "nvme0", descriptor.model, KIND_NVME, &ops, n);
 	assert_non_null(d);
 	d->power_states = nvme_device_power_states(n);
 	assert_int_equal(device_match_profile(d, NULL, &descriptor), 0);

@@ -215,7 +215,8 @@ static Told process(Fixture *f)
 }
 
 /* A window of ten minutes holds all of the test's IO. */
-#define LONG_US (600 * USEC_PER_SEC)
+#define LONG_US   (600 * USEC_PER_SEC)
+#define WINDOW_US (100 * USEC_PER_MSEC)
 
 static void allow(Fixture *f, double joules)
 {
@@ -262,16 +263,15 @@ static void each_window_tells_for_itself(void **state)
 	Fixture *f = need(state);
 	Told t;
 
-	assert_int_equal(meter_set_cap(f->meter, f->device, 1e-3), 0);
+	assert_int_equal(meter_set_cap_window(f->meter, f->device, 1e-3, WINDOW_US), 0);
 	process(f);
 	for (int i = 0; i < 3; i++) {
 		random_io(f);
-		usleep(2 * METER_WINDOW_US);
+		usleep(2 * WINDOW_US);
 	}
 	t = process(f);
 	/* a round may last longer than one window */
-	assert_in_range(t.times, 3,
-			(clock_now_us(&clock_boottime) - begin_us) / METER_WINDOW_US + 1);
+	assert_in_range(t.times, 3, (clock_now_us(&clock_boottime) - begin_us) / WINDOW_US + 1);
 	assert_float_equal(t.seconds, 0.1, 1e-9);
 }
 
@@ -282,7 +282,7 @@ static void without_a_cap_nothing_is_told(void **state)
 	allow(f, 1e-6);
 	random_io(f);
 	/* what waits is of a cap that is no more */
-	assert_int_equal(meter_set_cap(f->meter, f->device, INFINITY), 0);
+	assert_int_equal(meter_set_cap_window(f->meter, f->device, INFINITY, WINDOW_US), 0);
 	assert_int_equal(process(f).times, 0);
 	random_io(f);
 	assert_int_equal(process(f).times, 0);
@@ -297,7 +297,7 @@ static void the_cap_of_what_is_not_counted_is_refused(void **state)
 	size_t n;
 
 	assert_int_equal(meter_open(false, &m, &why_not), 0);
-	assert_int_equal(meter_set_cap(m, f->device, 1), -EOPNOTSUPP);
+	assert_int_equal(meter_set_cap_window(m, f->device, 1, WINDOW_US), -EOPNOTSUPP);
 	assert_int_equal(meter_cgroups(m, &c, &n), -EOPNOTSUPP);
 	assert_int_equal(meter_fd(m), -EOPNOTSUPP);
 	assert_int_equal(meter_process(m, note, NULL, NULL), 0);

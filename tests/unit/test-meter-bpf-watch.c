@@ -138,7 +138,7 @@ static void overruns_and_wakes_come_by_one_descriptor(void **state)
 	assert_int_equal(meter_process(f->meter, NULL, NULL, NULL), 2);
 	assert_false(is_readable(f));
 	watch(f, false);
-	assert_int_equal(meter_set_cap(f->meter, f->device, INFINITY), 0);
+	assert_int_equal(meter_set_cap_window(f->meter, f->device, INFINITY, USEC_PER_SEC), 0);
 }
 
 int main(void)

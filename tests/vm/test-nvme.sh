@@ -74,7 +74,7 @@ export NVMESIM_CONNECT=--keep-alive-tmo=60
 ok "a PS1010 connects" nvmesim_start full --drive=ps1010 --limit --ocp
 [[ -n ${nvmesim_ctrl:-} ]] || exit 1
 ask identify >"$tmp/identity"
-ok "its serial is read" grep -qx serial=SIM-full "$tmp/identity"
+ok "its model is read" grep -qx "model=Dell DC NVMe PS1010 RI U.2 3.84TB" "$tmp/identity"
 is "its four operational states may be set" "$(sed -n 's/^states=//p' "$tmp/identity")" 0xf
 is "its states have their watts and latencies" "$(grep '^state[0-9]' "$tmp/identity" | tr '\n' ';')" \
 	"state0=25W operational 30000+30000us;state1=20W operational 30000+30000us;state2=17W \

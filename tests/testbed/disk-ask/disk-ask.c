@@ -28,18 +28,12 @@ static int open_disk(const char *name, bool wake_tested, DiskCondition **ret, un
 	return disk_condition_open(node, folder, wake_tested, ret, conditions);
 }
 
-/* "active idle_b:650 standby_z:15000", with the recovery times in ms */
-static void print_conditions(const DiskCondition *c, unsigned conditions)
+/* "active idle_b standby_z" */
+static void print_conditions(unsigned conditions)
 {
-	for (Condition i = 0; i < _CONDITION_MAX; i++) {
-		unsigned ms = disk_condition_recovery_ms(c, i);
-
-		if (!(conditions >> i & 1))
-			continue;
-		printf("%s%s", i ? " " : "", condition_name(i));
-		if (ms)
-			printf(":%u", ms);
-	}
+	for (Condition i = 0; i < _CONDITION_MAX; i++)
+		if (conditions >> i & 1)
+			printf("%s%s", i ? " " : "", condition_name(i));
 	printf("\n");
 }
 
@@ -53,7 +47,7 @@ static int ask_condition(const char *name, bool wake_tested, char **words)
 	if (r < 0)
 		return r;
 	if (streq(words[0], "conditions")) {
-		print_conditions(c, conditions);
+		print_conditions(conditions);
 		return 0;
 	}
 	if (streq(words[0], "set")) {

@@ -83,7 +83,7 @@ static int begin(Meter *m, const Device *d, const char *what)
 
 	if (!streq(what, "wake")) {
 		r = parse_double(what, &joules_per_s);
-		return r < 0 ? r : meter_set_cap(m, d, joules_per_s);
+		return r < 0 ? r : meter_set_cap_window(m, d, joules_per_s, 100 * USEC_PER_MSEC);
 	}
 	r = meter_watch_wake(m, d, true);
 	return r < 0 ? r : touch(d->name);

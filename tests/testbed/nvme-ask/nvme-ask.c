@@ -53,7 +53,7 @@ static int open_device(const char *name, Device **ret)
 	if (r < 0)
 		return r;
 	nvme_device_describe(n, &descriptor);
-	d = device_new(name, name, nvme_device_model(n), KIND_NVME, &ops, n);
+	d = device_new(name, name, descriptor.model, KIND_NVME, &ops, n);
 	if (!d)
 		return -ENOMEM;
 	TAKE_PTR(n);
@@ -70,8 +70,7 @@ static int ask_identify(Device *d, char **arguments)
 
 	(void)arguments;
 	nvme_device_describe(d->impl, &descriptor);
-	printf("model=%s\nserial=%s\nstates=0x%x\n", nvme_device_model(d->impl),
-	       nvme_device_serial(d->impl), d->power_states);
+	printf("model=%s\nstates=0x%x\n", descriptor.model, d->power_states);
 	for (unsigned i = 0; i < descriptor.n_states; i++) {
 		const PowerState *ps = &descriptor.states[i];
 
