@@ -15,7 +15,7 @@
 #define LOOK_US   (5 * USEC_PER_MSEC)
 
 /* Workers block all signals, and ctl some: the program must not inherit that. */
-static int start_with(const Program *p, posix_spawn_file_actions_t *files, pid_t *ret)
+static int start_with_files(const Program *p, posix_spawn_file_actions_t *files, pid_t *ret)
 {
 	char *const *env = p->environ ? (char *const *)p->environ : environ;
 	posix_spawnattr_t attr;
@@ -32,7 +32,7 @@ static int start_with(const Program *p, posix_spawn_file_actions_t *files, pid_t
 	return -r;
 }
 
-static int start(const Program *p, int out, pid_t *ret)
+static int start_program(const Program *p, int out, pid_t *ret)
 {
 	posix_spawn_file_actions_t files;
 	int r = posix_spawn_file_actions_init(&files);
@@ -47,7 +47,7 @@ static int start(const Program *p, int out, pid_t *ret)
 	else if (r == 0)
 		r = posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY,
 						     0);
-	r = r == 0 ? start_with(p, &files, ret) : -r;
+	r = r == 0 ? start_with_files(p, &files, ret) : -r;
 	posix_spawn_file_actions_destroy(&files);
 	return r;
 }
@@ -99,7 +99,7 @@ static bool is_gone(pid_t pid, uint64_t until_us, int *ret_status)
 }
 
 /* A program that hangs in the kernel cannot even be killed: it is left behind. */
-static void end(pid_t pid)
+static void kill_program(pid_t pid)
 {
 	int status;
 
@@ -118,7 +118,7 @@ int spawn_and_read(const Program *p, char **ret_answer)
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
 	in = fds[0];
-	r = start(p, fds[1], &pid);
+	r = start_program(p, fds[1], &pid);
 	close(fds[1]);
 	if (r < 0)
 		return r;
@@ -126,7 +126,7 @@ int spawn_and_read(const Program *p, char **ret_answer)
 	if (r >= 0 && !is_gone(pid, until_us, &status))
 		r = -ETIMEDOUT;
 	if (r < 0) {
-		end(pid);
+		kill_program(pid);
 		return r;
 	}
 	*ret_answer = TAKE_PTR(answer);

@@ -81,7 +81,7 @@ struct Device {
 	char *group; /* "" for none */
 	DeviceKind kind;
 	dev_t devnum;          /* 0: no block device of its own */
-	bool above_queue;      /* that passes IO on to the queue, whose attributes these are */
+	bool above_queue;      /* it passes IO on to a queue, and has that queue's attributes */
 	uint32_t power_states; /* bit n: selectable NVMe power state n */
 	unsigned conditions;   /* bit c: Condition c supported */
 	char *node;            /* what a program opens: "/dev/nvme0"; "" for none */

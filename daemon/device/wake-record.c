@@ -75,7 +75,7 @@ static int load_line(WakeRecord *r, const char *text, unsigned number)
 	return add_line(r, WAKE_UNTESTED, text);
 }
 
-static int load(WakeRecord *r)
+static int load_lines(WakeRecord *r)
 {
 	_cleanup_free_ char *text = NULL;
 	unsigned number = 1;
@@ -85,7 +85,7 @@ static int load(WakeRecord *r)
 		char *end = p + strcspn(p, "\n");
 
 		next = end + (*end == '\n');
-		while (end > p && strchr(" \t\r", end[-1])) /* an editor's */
+		while (end > p && strchr(" \t\r", end[-1])) /* an editor may have left them */
 			end--;
 		*end = '\0';
 		q = load_line(r, p, number);
@@ -103,7 +103,7 @@ int wake_record_open(const char *path, WakeRecord **ret)
 	pthread_mutex_init(&r->lock, NULL);
 	if (path) {
 		r->path = strdup(path);
-		q = r->path ? load(r) : -ENOMEM;
+		q = r->path ? load_lines(r) : -ENOMEM;
 	}
 	if (q < 0)
 		return q;
@@ -137,7 +137,7 @@ WakeTested wake_record_get(const WakeRecord *r, const char *hba)
 	return tested;
 }
 
-static int save(const WakeRecord *r)
+static int save_lines(const WakeRecord *r)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t size;
@@ -168,7 +168,7 @@ int wake_record_set(WakeRecord *r, const char *hba, WakeTested tested)
 	else
 		q = add_line(r, tested, hba);
 	if (q >= 0 && r->path)
-		q = save(r);
+		q = save_lines(r);
 	pthread_mutex_unlock(&r->lock);
 	return q;
 }

@@ -73,8 +73,8 @@ static int registers_result(const Registers *g)
 	return g->status & STATUS_ERR && g->error & ERROR_ABRT ? -EOPNOTSUPP : -EIO;
 }
 
-/* What libata makes of a command that the disk aborts: it has no registers then. The same is said
- * of what a reset has cut off, so it is tried again. */
+/* libata says this of a command that the disk aborted, and then it has no registers. It says the
+ * same of a command that a reset has cut off, so the command is tried again. */
 static bool is_plain_abort(const ScsiCommand *s)
 {
 	struct sg_scsi_sense_hdr h;
@@ -83,7 +83,7 @@ static bool is_plain_abort(const ScsiCommand *s)
 	       !h.ascq;
 }
 
-static int run_once(int fd, AtaCommand *c, bool *ret_aborted)
+static int run_ata_once(int fd, AtaCommand *c, bool *ret_aborted)
 {
 	ScsiCommand s = pass_through(c);
 	Registers g;
@@ -108,6 +108,6 @@ int ata_command_run(int fd, AtaCommand *c)
 	int r = -EAGAIN;
 
 	for (unsigned i = 0; i < SCSI_TRIES && r == -EAGAIN; i++)
-		r = run_once(fd, c, &aborted);
+		r = run_ata_once(fd, c, &aborted);
 	return r == -EAGAIN && aborted ? -EOPNOTSUPP : r;
 }

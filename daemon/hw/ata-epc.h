@@ -5,8 +5,7 @@
 
 #include "hw/disk-power.h"
 
-/* Fills in which conditions there are and how long they take to leave, and p->epc; all of it or
- * nothing. */
+/* Fills in which conditions there are, and p->epc; both or nothing. */
 int ata_epc_describe(int fd, DiskPower *p);
 /* At once, and not held: the next IO wakes the disk, and its timers count as before. */
 int ata_epc_go_to(int fd, Condition c);

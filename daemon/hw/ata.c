@@ -22,20 +22,20 @@
 #define WORD_COMMANDS_5_ACTIVE 120
 #define COMMANDS_5_EPC         (1u << 7)
 
-static unsigned word(const uint8_t *identify, unsigned n)
+static unsigned identify_word(const uint8_t *identify, unsigned n)
 {
 	return identify[2 * n] | identify[2 * n + 1] << 8;
 }
 
-/* Bits 15:14 of 01b: the word is there. */
-static bool has(const uint8_t *identify, unsigned n, unsigned bits)
+/* A word is valid where its bits 15:14 are 01b. */
+static bool has_bits(const uint8_t *identify, unsigned n, unsigned bits)
 {
-	unsigned w = word(identify, n);
+	unsigned w = identify_word(identify, n);
 
 	return (w & 0xc000) == 0x4000 && w & bits;
 }
 
-static int identify(int fd, uint8_t *ret)
+static int identify_disk(int fd, uint8_t *ret)
 {
 	AtaCommand c = {
 		.command = ATA_IDENTIFY_DEVICE, .count = 1, .in = ret, .timeout_s = COMMAND_SECONDS
@@ -82,15 +82,15 @@ static int ata_describe(int fd, DiskPower *ret)
 	int r = ata_get(fd, &now);
 
 	if (r >= 0)
-		r = identify(fd, id);
+		r = identify_disk(fd, id);
 	if (r < 0)
 		return r;
-	p.flush = has(id, WORD_COMMANDS_2, COMMANDS_2_FLUSH);
-	p.flush_48 = has(id, WORD_COMMANDS_2, COMMANDS_2_FLUSH_EXT);
-	p.verify_48 = has(id, WORD_COMMANDS_2, COMMANDS_2_48_BIT);
+	p.flush = has_bits(id, WORD_COMMANDS_2, COMMANDS_2_FLUSH);
+	p.flush_48 = has_bits(id, WORD_COMMANDS_2, COMMANDS_2_FLUSH_EXT);
+	p.verify_48 = has_bits(id, WORD_COMMANDS_2, COMMANDS_2_48_BIT);
 	p.conditions = 1u << CONDITION_ACTIVE | 1u << CONDITION_IDLE_A | 1u << CONDITION_STANDBY_Z;
-	if (now < CONDITION_STANDBY_Y && has(id, WORD_COMMANDS_5, COMMANDS_5_EPC) &&
-	    has(id, WORD_COMMANDS_5_ACTIVE, COMMANDS_5_EPC)) {
+	if (now < CONDITION_STANDBY_Y && has_bits(id, WORD_COMMANDS_5, COMMANDS_5_EPC) &&
+	    has_bits(id, WORD_COMMANDS_5_ACTIVE, COMMANDS_5_EPC)) {
 		r = ata_epc_describe(fd, &p);
 		if (r < 0 && r != -EOPNOTSUPP && r != -EBADMSG)
 			return r;
@@ -99,9 +99,9 @@ static int ata_describe(int fd, DiskPower *ret)
 	return 0;
 }
 
-/* Of what brings a disk back (IDLE IMMEDIATE brings it to idle only, a read may be served from the
- * cache) it is what libata itself does, ata_dev_power_set_active(). */
-static int wake(int fd, const DiskPower *p)
+/* READ VERIFY is what libata itself wakes a disk by, ata_dev_power_set_active(): IDLE IMMEDIATE
+ * brings it to idle only, and a read may be served from its cache. */
+static int wake_by_verify(int fd, const DiskPower *p)
 {
 	AtaCommand c = { .command = p->verify_48 ? ATA_READ_VERIFY_EXT : ATA_READ_VERIFY,
 			 .extended = p->verify_48,
@@ -119,7 +119,7 @@ static int ata_set(int fd, const DiskPower *p, Condition to)
 			 .timeout_s = MOVE_SECONDS };
 
 	if (to == CONDITION_ACTIVE)
-		return wake(fd, p);
+		return wake_by_verify(fd, p);
 	return p->epc ? ata_epc_go_to(fd, to) : ata_command_run(fd, &c);
 }
 

@@ -88,7 +88,7 @@ static int set_text(char **to, char *text)
 	return 0;
 }
 
-/* A failure counts more than what the configuration says: it has been seen. */
+/* A failure that was seen counts more than what the configuration says. */
 void real_device_trust(Device *d)
 {
 	RealDevice *i = d->impl;
@@ -202,7 +202,7 @@ static int take_namespaces(Device *d, const NvmeNamespaces *all)
 	return d->block_why_not ? 0 : -ENOMEM;
 }
 
-/* Without it the block layer's part still works. */
+/* Where the controller does not answer, the block layer's part still works. */
 static int attach_nvme(Device *d)
 {
 	RealDevice *i = d->impl;

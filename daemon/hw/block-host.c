@@ -8,7 +8,8 @@
 #include "base/sysfs.h"
 #include "base/text.h"
 
-/* Of ".../0000:00:17.0/ata3/host2/target2:0:0/2:0:0:0" what is before the host, and its number. */
+/* Of ".../0000:00:17.0/ata3/host2/target2:0:0/2:0:0:0" returns what is before the host, and gives
+ * the number of the host. */
 static char *find_host(const char *sysfs_root, const char *disk, unsigned *ret_number)
 {
 	_cleanup_free_ char *link = text_printf("%s/block/%s/device", sysfs_root, disk);

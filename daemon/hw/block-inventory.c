@@ -126,7 +126,7 @@ static int block_start(Inventory *i)
 	return r;
 }
 
-static bool is_in(char *const *list, const char *name)
+static bool is_named_in(char *const *list, const char *name)
 {
 	for (; list && *list; list++)
 		if (streq(*list, name))
@@ -141,7 +141,8 @@ static void mark_resets(BlockInventory *b, const BlockNews *news)
 		BlockSlot *s = &b->slots[i];
 		bool lost = news->missed && is_nvme_controller(s->name);
 
-		s->reset = s->device && (news->resumed || lost || is_in(news->reset, s->name));
+		s->reset =
+			s->device && (news->resumed || lost || is_named_in(news->reset, s->name));
 	}
 }
 

@@ -76,7 +76,7 @@ static int arm_clock_jump(BlockMonitor *m)
 	return timerfd_settime(m->clock_jump, flags, &never, NULL) < 0 ? -errno : 0;
 }
 
-static int watch(BlockMonitor *m, int fd, uint32_t events)
+static int add_to_epoll(BlockMonitor *m, int fd, uint32_t events)
 {
 	struct epoll_event e = { .events = events };
 
@@ -84,12 +84,12 @@ static int watch(BlockMonitor *m, int fd, uint32_t events)
 }
 
 /* proc(5): poll(2) on these gives POLLPRI when they change. A system without swap has no file. */
-static int watch_proc(BlockMonitor *m, const char *path, int *ret_fd)
+static int watch_proc_file(BlockMonitor *m, const char *path, int *ret_fd)
 {
 	*ret_fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (*ret_fd < 0)
 		return errno == ENOENT ? 0 : -errno;
-	return watch(m, *ret_fd, EPOLLPRI);
+	return add_to_epoll(m, *ret_fd, EPOLLPRI);
 }
 
 static int open_all(BlockMonitor *m)
@@ -106,14 +106,14 @@ static int open_all(BlockMonitor *m)
 		return -errno;
 	r = arm_clock_jump(m);
 	if (r >= 0)
-		r = watch(m, m->clock_jump, EPOLLIN);
+		r = add_to_epoll(m, m->clock_jump, EPOLLIN);
 	if (r >= 0)
-		r = watch(m, udev_monitor_get_fd(m->events), EPOLLIN);
+		r = add_to_epoll(m, udev_monitor_get_fd(m->events), EPOLLIN);
 	if (r >= 0)
-		r = watch(m, udev_monitor_get_fd(m->resets), EPOLLIN);
+		r = add_to_epoll(m, udev_monitor_get_fd(m->resets), EPOLLIN);
 	if (r >= 0)
-		r = watch_proc(m, "/proc/self/mountinfo", &m->mounts);
-	return r < 0 ? r : watch_proc(m, "/proc/swaps", &m->swaps);
+		r = watch_proc_file(m, "/proc/self/mountinfo", &m->mounts);
+	return r < 0 ? r : watch_proc_file(m, "/proc/swaps", &m->swaps);
 }
 
 int block_monitor_open(BlockMonitor **ret)

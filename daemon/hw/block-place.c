@@ -40,7 +40,7 @@ static char *stack_of(const BlockInventory *b, const BlockSlot *s)
 	return TAKE_PTR(text);
 }
 
-/* A controller has nothing to turn. */
+/* An NVMe controller has no spindle, so it sleeps with nobody. */
 static char *pool_of(const BlockInventory *b, const BlockSlot *s)
 {
 	return is_nvme_controller(s->name) ? strdup("") : pool_name(b->topology, s->name);
@@ -81,7 +81,7 @@ void block_place_done(BlockPlace *p)
 	free(p->protected_why);
 }
 
-static int fill(const BlockInventory *b, const BlockSlot *s, BlockPlace *p)
+static int fill_place(const BlockInventory *b, const BlockSlot *s, BlockPlace *p)
 {
 	const char *why = why_protected(b, s);
 	int r = find_keep_awake(b, s, &p->keep_awake_why);
@@ -97,7 +97,7 @@ static int fill(const BlockInventory *b, const BlockSlot *s, BlockPlace *p)
 int block_place_find(const BlockInventory *b, const BlockSlot *s, BlockPlace *ret)
 {
 	BlockPlace p = {};
-	int r = fill(b, s, &p);
+	int r = fill_place(b, s, &p);
 
 	if (r < 0) {
 		block_place_done(&p);
@@ -107,7 +107,7 @@ int block_place_find(const BlockInventory *b, const BlockSlot *s, BlockPlace *re
 	return 0;
 }
 
-static void swap(char **a, char **b)
+static void swap_texts(char **a, char **b)
 {
 	char *was = *a;
 
@@ -117,8 +117,8 @@ static void swap(char **a, char **b)
 
 void block_place_swap(BlockPlace *p, Device *d)
 {
-	swap(&p->stack, &d->stack);
-	swap(&p->pool, &d->pool);
-	swap(&p->keep_awake_why, &d->keep_awake_why);
-	swap(&p->protected_why, &d->protected_why);
+	swap_texts(&p->stack, &d->stack);
+	swap_texts(&p->pool, &d->pool);
+	swap_texts(&p->keep_awake_why, &d->keep_awake_why);
+	swap_texts(&p->protected_why, &d->protected_why);
 }

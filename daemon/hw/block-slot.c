@@ -137,7 +137,7 @@ static int slot_add(BlockInventory *b, BlockSlot *s)
 	s->refused = false;
 	r = make_device(b, s, &s->device);
 	if (r == -EAGAIN || r == -ENODEV)
-		return 0; /* there will be word of it */
+		return 0; /* an event will tell when it is there */
 	if (r < 0)
 		return log_error_errno(r, "%s: cannot be managed", s->name);
 	if (s->device->protected_why)
@@ -191,7 +191,8 @@ int block_slot_review(BlockInventory *b, BlockSlot *s)
 	return 0;
 }
 
-/* By whatever name the configuration has for it: the kernel's, its id's or its namespace's. */
+/* Is this what the configuration calls by that name? It may name the kernel's name or the id, of
+ * the device or of a namespace. */
 static bool goes_by(const BlockInventory *b, const BlockSlot *s, const char *id, const char *name)
 {
 	if (streq(s->name, name) || streq(id, name) || nvme_namespaces_have(&s->namespaces, name))
@@ -232,7 +233,7 @@ static bool is_wanted(const BlockInventory *b, const BlockSlot *s)
 	       (is_nvme_controller(s->name) || !stack_why_ignored(b->sysfs_root, s->name));
 }
 
-/* Who it is and how many namespaces it has: a controller changes as they come and go. */
+/* A text that changes when another device has got the name, or a controller other namespaces. */
 static char *identity_of(const BlockSlot *s, const char *id)
 {
 	char *text = strdup(id);
@@ -247,7 +248,7 @@ static char *identity_of(const BlockSlot *s, const char *id)
 
 /* NULL in *ret: nothing is there that is to be managed. A controller that is being reset is the
  * same as before. */
-static int identify(BlockInventory *b, BlockSlot *s, char **ret)
+static int identify_slot(BlockInventory *b, BlockSlot *s, char **ret)
 {
 	bool controller = is_nvme_controller(s->name);
 	_cleanup_free_ char *id = controller ? nvme_controller_id(b->sysfs_root, s->name)
@@ -273,7 +274,7 @@ static int identify(BlockInventory *b, BlockSlot *s, char **ret)
 int block_slot_look(BlockInventory *b, BlockSlot *s)
 {
 	_cleanup_free_ char *was = TAKE_PTR(s->identity);
-	int r = identify(b, s, &s->identity);
+	int r = identify_slot(b, s, &s->identity);
 
 	if (r < 0)
 		return r;

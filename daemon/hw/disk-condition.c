@@ -26,18 +26,18 @@ struct DiskCondition {
 	bool stopped;   /* and said so */
 };
 
-static bool says(const char *folder, const char *attr, const char *what)
+static bool attribute_says(const char *folder, const char *attr, const char *what)
 {
 	char text[32];
 
 	return streq(sysfs_attribute("", folder, attr, text, sizeof(text)), what);
 }
 
-/* Any command would have the kernel resume it. */
+/* A suspended disk must not be asked: the kernel resumes it for any command. */
 static bool is_suspended(const char *folder)
 {
-	return says(folder, "power/runtime_status", "suspended") ||
-	       says(folder, "power/runtime_status", "suspending");
+	return attribute_says(folder, "power/runtime_status", "suspended") ||
+	       attribute_says(folder, "power/runtime_status", "suspending");
 }
 
 /* Does the kernel spin it down and up when it suspends and resumes it? The attribute got its longer
@@ -52,18 +52,18 @@ static bool kernel_spins_it(const char *folder)
 		_cleanup_free_ char *disk = text_printf("%s/%s", path, e->d_name);
 
 		if (*e->d_name != '.' && disk)
-			return says(disk, "manage_runtime_start_stop", "1") ||
-			       says(disk, "manage_start_stop", "1");
+			return attribute_says(disk, "manage_runtime_start_stop", "1") ||
+			       attribute_says(disk, "manage_start_stop", "1");
 	}
 	return false;
 }
 
 /* SATA disks, wherever they are attached, have the vendor that SAT gives them, or its page. */
-static bool is_ata(const char *folder)
+static bool is_sata_disk(const char *folder)
 {
 	_cleanup_free_ char *page = text_printf("%s/vpd_pg89", folder);
 
-	return says(folder, "vendor", "ATA") || (page && access(page, F_OK) == 0);
+	return attribute_says(folder, "vendor", "ATA") || (page && access(page, F_OK) == 0);
 }
 
 DiskCondition *disk_condition_close(DiskCondition *c)
@@ -88,8 +88,9 @@ static int open_node(const char *node, const char *folder, DiskCondition **ret)
 	c->folder = strdup(folder);
 	if (!c->node || !c->folder)
 		return -ENOMEM;
-	c->commands = is_ata(folder) ? &ata_commands : &scsi_commands;
-	/* for reading: when it is closed after writing, udev reads the disk anew, which wakes it */
+	c->commands = is_sata_disk(folder) ? &ata_commands : &scsi_commands;
+	/* It is opened for reading alone: when a node that was open for writing is closed, udev
+	 * reads the disk anew and so wakes it. */
 	c->fd = open(node, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (c->fd < 0)
 		return errno == ENXIO ? -ENODEV : -errno;
@@ -159,8 +160,8 @@ int disk_condition_get(DiskCondition *c, Condition *ret)
 	return 0;
 }
 
-/* A disk that is told to move may say so and be on its way still. */
-static int settle(DiskCondition *c)
+/* A disk may answer that it moves and still be on its way. */
+static int wait_until_settled(DiskCondition *c)
 {
 	uint64_t until_us = clock_now_us(&clock_boottime) + BETWEEN_SECONDS * USEC_PER_SEC;
 	Condition now;
@@ -192,5 +193,5 @@ int disk_condition_set(DiskCondition *c, Condition condition)
 			return r;
 	}
 	r = c->commands->set(c->fd, &c->power, condition);
-	return r < 0 ? r : settle(c);
+	return r < 0 ? r : wait_until_settled(c);
 }

@@ -66,7 +66,7 @@ static int system_error(int error)
 }
 
 /* Of a command that was sent at start_us; r as libnvme returns it, with errno. */
-static int answered(Controller *c, int r, uint64_t start_us)
+static int take_answer(Controller *c, int r, uint64_t start_us)
 {
 	int error = errno;
 	uint64_t took_us = clock_now_us(&clock_boottime) - start_us;
@@ -110,7 +110,7 @@ void controller_close(Controller *c)
 	c->fd = -EBADF;
 }
 
-static int identify(Controller *c, enum nvme_identify_cns cns, void *ret)
+static int identify_structure(Controller *c, enum nvme_identify_cns cns, void *ret)
 {
 	struct nvme_identify_args args = {
 		.args_size = sizeof(args),
@@ -121,7 +121,7 @@ static int identify(Controller *c, enum nvme_identify_cns cns, void *ret)
 	};
 	uint64_t start_us = clock_now_us(&clock_boottime);
 
-	return answered(c, nvme_identify(&args), start_us);
+	return take_answer(c, nvme_identify(&args), start_us);
 }
 
 /* ASCII by the specification; whatever else a drive says must not reach the bus as text. */
@@ -155,7 +155,7 @@ static void copy_states(ControllerIdentity *to, const struct nvme_id_ctrl *from)
 static int find_ocp(Controller *c, uint8_t *ret_index)
 {
 	struct nvme_id_uuid_list list;
-	int r = identify(c, NVME_IDENTIFY_CNS_UUID_LIST, &list);
+	int r = identify_structure(c, NVME_IDENTIFY_CNS_UUID_LIST, &list);
 
 	if (r < 0)
 		return r;
@@ -173,7 +173,7 @@ int controller_identify(Controller *c, ControllerIdentity *ret)
 	ControllerIdentity id = {};
 	struct nvme_id_ctrl raw;
 	uint32_t attributes;
-	int r = identify(c, NVME_IDENTIFY_CNS_CTRL, &raw);
+	int r = identify_structure(c, NVME_IDENTIFY_CNS_CTRL, &raw);
 
 	if (r < 0)
 		return r;
@@ -204,7 +204,7 @@ int controller_feature_get(Controller *c, uint8_t feature, uint8_t uuid_index, u
 		.result = &result,
 	};
 	uint64_t start_us = clock_now_us(&clock_boottime);
-	int r = answered(c, nvme_get_features(&args), start_us);
+	int r = take_answer(c, nvme_get_features(&args), start_us);
 
 	if (r >= 0)
 		*ret = result;
@@ -224,7 +224,7 @@ int controller_feature_set(Controller *c, uint8_t feature, uint8_t uuid_index, u
 	};
 	uint64_t start_us = clock_now_us(&clock_boottime);
 
-	return answered(c, nvme_set_features(&args), start_us);
+	return take_answer(c, nvme_set_features(&args), start_us);
 }
 
 int controller_log(Controller *c, uint8_t page, void *ret, uint32_t size)
@@ -243,5 +243,5 @@ int controller_log(Controller *c, uint8_t page, void *ret, uint32_t size)
 	};
 	uint64_t start_us = clock_now_us(&clock_boottime);
 
-	return answered(c, nvme_get_log(&args), start_us);
+	return take_answer(c, nvme_get_log(&args), start_us);
 }

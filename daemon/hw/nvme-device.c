@@ -67,9 +67,9 @@ void nvme_device_describe(const NvmeDevice *n, Descriptor *ret)
 	memcpy(ret->states, n->identity.states, sizeof(ret->states));
 }
 
-/* Some drives answer a feature they do not know with success and rubbish: those that can be
- * advertised are sent to drives that do. */
-static bool advertised(const NvmeDevice *n, uint8_t feature)
+/* Some drives answer a feature that they do not know with success and rubbish: a feature that can
+ * be advertised is sent only to drives that do so. */
+static bool is_advertised(const NvmeDevice *n, uint8_t feature)
 {
 	switch (feature) {
 	case FEATURE_POWER_LIMIT: return n->identity.limits_power;
@@ -85,7 +85,7 @@ static uint8_t uuid_index(const NvmeDevice *n, uint8_t feature)
 
 static int open_for_feature(const NvmeDevice *n, uint8_t feature, Controller *ret)
 {
-	return advertised(n, feature) ? controller_open(n->name, ret) : -EOPNOTSUPP;
+	return is_advertised(n, feature) ? controller_open(n->name, ret) : -EOPNOTSUPP;
 }
 
 int nvme_device_feature_get(NvmeDevice *n, uint8_t feature, uint32_t *ret_value)
@@ -101,7 +101,7 @@ int nvme_device_feature_get(NvmeDevice *n, uint8_t feature, uint32_t *ret_value)
 	return r;
 }
 
-/* What passes by itself is the caller's to try again, not the operator's to read. */
+/* An error that passes by itself is not logged: the caller tries again. */
 static void log_refusal(NvmeDevice *n, const Controller *c, uint8_t feature, uint32_t value, int r)
 {
 	unsigned refusal = (unsigned)feature << 16 | (unsigned)-r;
@@ -148,8 +148,8 @@ static int smart_power(Controller *c, double *ret_w)
 	return r < 0 ? r : interval_power(sg_get_unaligned_le32(page + 240), ret_w);
 }
 
-/* Power Measurement log, Average Interval Power, of a measurement that is under way: somebody's, as
- * starting one would end his. */
+/* Power Measurement log, Average Interval Power, of a measurement that somebody else has
+ * started: starting one of our own would end it. */
 static int measured_power(Controller *c, double *ret_w)
 {
 	uint8_t page[64] = { 0 };

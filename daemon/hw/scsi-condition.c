@@ -168,7 +168,7 @@ static int start_stop(int fd, unsigned power_condition, unsigned modifier)
 }
 
 /* A condition that was commanded stops the disk's own timers, until they are given back. */
-static int wake(int fd)
+static int wake_by_start(int fd)
 {
 	int r = start_stop(fd, 1, 0);
 
@@ -181,7 +181,7 @@ static int scsi_set(int fd, const DiskPower *p, Condition to)
 {
 	(void)p;
 	if (to == CONDITION_ACTIVE)
-		return wake(fd);
+		return wake_by_start(fd);
 	for (size_t i = 0; i < ELEMENTSOF(table); i++)
 		if (table[i].condition == to)
 			return start_stop(fd, table[i].power_condition, table[i].modifier);

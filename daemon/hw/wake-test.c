@@ -23,8 +23,8 @@ typedef struct WakeTest {
 	char *text;
 } WakeTest;
 
-static int say(WakeTest *t, int r, const char *format, ...) _printf_(3, 4);
-static int say(WakeTest *t, int r, const char *format, ...)
+static int conclude(WakeTest *t, int r, const char *format, ...) _printf_(3, 4);
+static int conclude(WakeTest *t, int r, const char *format, ...)
 {
 	va_list ap;
 
@@ -65,19 +65,19 @@ static int put_to_standby(WakeTest *t)
 	int r;
 
 	if (!(all >> deepest & 1))
-		return say(t, -EOPNOTSUPP, "the disk has no standby");
+		return conclude(t, -EOPNOTSUPP, "the disk has no standby");
 	r = disk_condition_set(t->disk, deepest);
 	if (r >= 0)
 		r = disk_condition_get(t->disk, &now);
 	if (r < 0)
-		return say(t, r == -EREMOTEIO ? -EIO : r, "it does not go to standby: %s",
-			   strerror(-r));
+		return conclude(t, r == -EREMOTEIO ? -EIO : r, "it does not go to standby: %s",
+				strerror(-r));
 	if (now < CONDITION_STANDBY_Y)
-		return say(t, -EBUSY, "it does not stay in standby: something else uses it");
+		return conclude(t, -EBUSY, "it does not stay in standby: something else uses it");
 	return 0;
 }
 
-/* What is left of a test that failed is no sleeping disk. */
+/* A test that failed must not leave the disk asleep. */
 static int wake_by_command(WakeTest *t, const char *what)
 {
 	Condition now = CONDITION_STANDBY_Z;
@@ -86,9 +86,10 @@ static int wake_by_command(WakeTest *t, const char *what)
 	if (r >= 0)
 		r = disk_condition_get(t->disk, &now);
 	if (r >= 0 && now < CONDITION_STANDBY_Y)
-		return say(t, -EREMOTEIO, "%s; a command woke it", what);
-	return say(t, -EREMOTEIO, "%s, and no command wakes it: %s. Cut its power, or the node's",
-		   what, r < 0 ? strerror(-r) : condition_name(now));
+		return conclude(t, -EREMOTEIO, "%s; a command woke it", what);
+	return conclude(t, -EREMOTEIO,
+			"%s, and no command wakes it: %s. Cut its power, or the node's", what,
+			r < 0 ? strerror(-r) : condition_name(now));
 }
 
 /* 0: awake. 1: the read was served, by a disk that sleeps on. */
@@ -119,21 +120,22 @@ static int wake_by_reading(WakeTest *t)
 		r = read_once(t);
 	if (r == 1) {
 		disk_condition_set(t->disk, CONDITION_ACTIVE);
-		return say(t, -EAGAIN,
-			   "it served %d reads in standby, from its own cache: nothing is learned; "
-			   "try again",
-			   TRIES);
+		return conclude(
+			t, -EAGAIN,
+			"it served %d reads in standby, from its own cache: nothing is learned; "
+			"try again",
+			TRIES);
 	}
 	if (r < 0)
 		return r;
 	disk_condition_set(t->disk, CONDITION_ACTIVE); /* its own timers rule again */
-	return say(t, 0, "a read brought it back after %.1f s", t->seconds);
+	return conclude(t, 0, "a read brought it back after %.1f s", t->seconds);
 }
 
 int disk_wake_test(DiskCondition *c, const char *node, uint64_t size_bytes, unsigned block_bytes,
 		   double *ret_seconds, char **ret_text)
 {
-	/* before it sleeps: whatever opening does to it */
+	/* it is opened before the disk sleeps: opening may wake it */
 	_cleanup_close_ int fd = open(node, O_RDONLY | O_DIRECT | O_CLOEXEC);
 	WakeTest t = { .disk = c,
 		       .node = node,
@@ -144,9 +146,10 @@ int disk_wake_test(DiskCondition *c, const char *node, uint64_t size_bytes, unsi
 	int r;
 
 	if (fd < 0)
-		r = say(&t, errno == ENXIO ? -ENODEV : -errno, "%s: %s", node, strerror(errno));
+		r = conclude(&t, errno == ENXIO ? -ENODEV : -errno, "%s: %s", node,
+			     strerror(errno));
 	else if (!block_bytes || size_bytes < block_bytes)
-		r = say(&t, -EINVAL, "%s has no block to read", node);
+		r = conclude(&t, -EINVAL, "%s has no block to read", node);
 	else
 		r = put_to_standby(&t);
 	if (r >= 0)

@@ -149,7 +149,7 @@ static void fill_offer(const AttributeKnob *k, unsigned found, unsigned queues, 
 		offer->depth_min = 0;
 }
 
-static int probe(Device *d, const AttributeKnob *k, Offer *offer, char **ret_why_not)
+static int probe_row(Device *d, const AttributeKnob *k, Offer *offer, char **ret_why_not)
 {
 	unsigned n, queues;
 	char head[64];
@@ -182,8 +182,8 @@ static unsigned asked_of(const AttributeKnob *k, const Setting *s)
 	return s->depth == 1 && k->leaves_one ? 0 : s->depth;
 }
 
-static int want(const AttributeKnob *k, const Setting *s, const Mix *mix, const KnobValue *original,
-		KnobValue *ret)
+static int want_of_row(const AttributeKnob *k, const Setting *s, const Mix *mix,
+		       const KnobValue *original, KnobValue *ret)
 {
 	unsigned asked = asked_of(k, s), found, queues;
 	int r = asked ? parse_value(k, original, &found, &queues) : 0;
@@ -204,7 +204,7 @@ static int want(const AttributeKnob *k, const Setting *s, const Mix *mix, const 
 #define ATTRIBUTE_KNOB(row, ...)                                                                   \
 	static int row##_probe(Device *d, Offer *offer, char **ret_why_not)                        \
 	{                                                                                          \
-		return probe(d, &row, offer, ret_why_not);                                         \
+		return probe_row(d, &row, offer, ret_why_not);                                     \
 	}                                                                                          \
 	static int row##_read(Device *d, KnobValue *ret)                                           \
 	{                                                                                          \
@@ -214,7 +214,7 @@ static int want(const AttributeKnob *k, const Setting *s, const Mix *mix, const 
 			      const KnobValue *original, KnobValue *ret)                           \
 	{                                                                                          \
 		(void)d;                                                                           \
-		return want(&row, s, mix, original, ret);                                          \
+		return want_of_row(&row, s, mix, original, ret);                                   \
 	}                                                                                          \
 	static int row##_write(Device *d, const KnobValue *value)                                  \
 	{                                                                                          \

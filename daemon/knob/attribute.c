@@ -70,7 +70,7 @@ int attribute_group_read(Device *d, const AttributeGroup *g, KnobValue *ret)
 		r = attribute_read(d, g->companions[i].attr, word, sizeof(word));
 		if (r == -ENODEV)
 			break;
-		/* another scheduler's tunable, or wbt where there is none (EINVAL) */
+		/* it is another scheduler's tunable, or there is no wbt here (EINVAL) */
 		r = r < 0 ? 0 : append_word(&v, g->companions[i].key, word);
 	}
 	if (r < 0)

@@ -20,9 +20,10 @@ typedef struct AttributeGroup {
 	size_t n_companions;
 } AttributeGroup;
 
-/* The head and those companions that this device has. */
+/* Reads the head and those companions that this device has. */
 int attribute_group_read(Device *d, const AttributeGroup *g, KnobValue *ret);
-/* The head, unless it is so already, then every companion that the value names or that is kept. */
+/* Writes the head unless it is so already, then every companion that the value names or that is
+ * kept. */
 int attribute_group_write(Device *d, const AttributeGroup *g, const KnobValue *value);
 
 /* -EOPNOTSUPP where the device has no attributes. */

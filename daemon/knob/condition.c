@@ -14,7 +14,7 @@
  * that was found asleep and has work by now is not put to sleep again. */
 #define HELD " held"
 
-static int parse(const KnobValue *v, bool *ret_held)
+static int parse_condition(const KnobValue *v, bool *ret_held)
 {
 	char name[16];
 
@@ -57,7 +57,7 @@ static int condition_want(const Device *d, const Setting *s, const Mix *mix,
 static int condition_write(Device *d, const KnobValue *value)
 {
 	bool held;
-	int c = parse(value, &held);
+	int c = parse_condition(value, &held);
 
 	if (c < 0)
 		return c;
@@ -66,11 +66,11 @@ static int condition_write(Device *d, const KnobValue *value)
 	return held || c <= CONDITION_IDLE_C ? d->ops->condition_set(d, (Condition)c) : 0;
 }
 
-/* Held: it may be deeper, where the disk's own timers take it. */
+/* A disk that is held in a condition may be found in a deeper one: its own timers took it there. */
 static bool condition_fulfils(const Device *d, const KnobValue *wanted, const KnobValue *found)
 {
 	bool held, ignored;
-	int w = parse(wanted, &held), f = parse(found, &ignored);
+	int w = parse_condition(wanted, &held), f = parse_condition(found, &ignored);
 
 	(void)d;
 	return w >= 0 && f >= 0 && (held ? f >= w : f <= w);

@@ -22,8 +22,8 @@
 #define PAGE_SIZE 4096.0
 #define RATE_MAX  1e12
 
-/* The kernel's word for a device it has no line for: it is off, and follows the kernel's own model.
- */
+/* The kernel has no line for a device whose io.cost is off and follows the kernel's own model: this
+ * is what such a line would say. */
 #define QOS_AUTO_OFF "enable=0 ctrl=auto"
 #define MODEL_AUTO   "ctrl=auto"
 /* A vrate pinned at 100 %. The latency targets are off (0 %), but twice the larger one is the
@@ -49,7 +49,7 @@ typedef struct CostLines {
  * throughput from here on. */
 #define SLOWEST_IOPS 10
 
-static int split(const KnobValue *v, CostLines *ret)
+static int split_lines(const KnobValue *v, CostLines *ret)
 {
 	const char *between = strstr(v->text, BETWEEN);
 
@@ -94,7 +94,7 @@ static bool line_fulfils(const KnobValue *wanted, const KnobValue *found)
 	return words;
 }
 
-/* What matters of a line: its numbers are the kernel's where it says "auto". */
+/* Where a line says "auto", its numbers are the kernel's own and are left out. */
 static int read_line(Device *d, const char *file, const char *if_none, KnobValue *ret)
 {
 	KnobValue line = { .text = " " };
@@ -173,7 +173,7 @@ static double rate(double watts, double joules)
 	return joules > 0 ? CLAMP(floor(watts / joules), 1.0, RATE_MAX) : RATE_MAX;
 }
 
-/* The six numbers of P watts. */
+/* The six rates at which the device spends so many watts. */
 static int print_model(const Profile *p, double watts, KnobValue *ret)
 {
 	double page[_DIRECTION_MAX], rates[_DIRECTION_MAX][_PATTERN_MAX];
@@ -224,12 +224,12 @@ static int io_cost_write(Device *d, const KnobValue *value)
 	CostLines lines, found;
 	KnobValue now;
 	bool off;
-	int r = split(value, &lines);
+	int r = split_lines(value, &lines);
 
 	if (r >= 0)
 		r = io_cost_read(d, &now);
 	if (r >= 0)
-		r = split(&now, &found);
+		r = split_lines(&now, &found);
 	if (r < 0)
 		return r;
 	/* the kernel's own prices must never pace, nor ours its latency targets */
@@ -248,8 +248,8 @@ static bool io_cost_fulfils(const Device *d, const KnobValue *wanted, const Knob
 	CostLines w, f;
 
 	(void)d;
-	return split(wanted, &w) >= 0 && split(found, &f) >= 0 && line_fulfils(&w.qos, &f.qos) &&
-	       line_fulfils(&w.model, &f.model);
+	return split_lines(wanted, &w) >= 0 && split_lines(found, &f) >= 0 &&
+	       line_fulfils(&w.qos, &f.qos) && line_fulfils(&w.model, &f.model);
 }
 
 const Knob knob_io_cost = {

@@ -23,7 +23,8 @@
 #define LEAST 2.0
 /* This part is divided evenly, so that one that was idle can begin at once. */
 #define EVEN_PART 0.2
-/* Limits this much below those of the present mix are divided anew; rounding is far below it. */
+/* Limits that have fallen so far behind what the present mix needs are divided anew. What rounding
+ * takes is far less. */
 #define DRIFT    0.75
 #define ROUNDING 0.01
 
@@ -66,7 +67,7 @@ static int read_file_of(Device *d, const char *cgroup, const char *file, char *b
 	return path ? d->ops->cgroup_read(d, path, buf, size) : -ENOMEM;
 }
 
-/* -ENOENT: it is gone, or the root one's. */
+/* -ENOENT: the cgroup is gone, or has no io.max. */
 static int add_share(Device *d, const char *name, Shares *to)
 {
 	Share *s = &to->at[to->n];
@@ -188,7 +189,7 @@ static double stat_word(const KnobValue *stat, const char *key)
 		       : 0;
 }
 
-/* Without a line it has done nothing. */
+/* A cgroup without a line in io.stat has done no IO. */
 static void read_done(Device *d, const char *name, double ret[_IO_LIMIT_MAX])
 {
 	KnobValue stat = { .text = " " };
@@ -211,7 +212,8 @@ static const double *done_before(const CgroupUse *use, const char *name)
 	return nothing;
 }
 
-/* What each did since the last time, which then is now. */
+/* Finds what each cgroup did since the limits were last divided, and remembers the present counts
+ * for the next time. */
 static int look_at_use(Device *d, Shares *s)
 {
 	CgroupUse *use = calloc(1, sizeof(*use));
@@ -233,8 +235,8 @@ static int look_at_use(Device *d, Shares *s)
 	return 0;
 }
 
-/* To the last unit, so that rounding takes nothing away. */
-static int divide_one(Shares *s, IoLimit k, double total)
+/* The parts add up to the total exactly: rounding takes nothing away. */
+static int divide_limit(Shares *s, IoLimit k, double total)
 {
 	double rest = total - LEAST * (double)s->n, did = 0, part = 0, given = 0;
 
@@ -253,13 +255,13 @@ static int divide_one(Shares *s, IoLimit k, double total)
 	return 0;
 }
 
-static int divide(Device *d, Shares *s, const IoLimits *total)
+static int divide_limits(Device *d, Shares *s, const IoLimits *total)
 {
 	int r = look_at_use(d, s);
 
 	for (IoLimit k = 0; k < _IO_LIMIT_MAX && r >= 0; k++)
 		if (isfinite(total->at[k]))
-			r = divide_one(s, k, total->at[k]);
+			r = divide_limit(s, k, total->at[k]);
 		else
 			for (size_t i = 0; i < s->n; i++)
 				s->at[i].next.at[k] = INFINITY;
@@ -308,7 +310,7 @@ static int write_shares(Device *d, Shares *s)
 	return r;
 }
 
-/* Every cgroup, also where one refuses. */
+/* Frees every cgroup, even where one refuses; returns the first error. */
 static int write_free(Device *d, Shares *s)
 {
 	int first = 0;
@@ -337,12 +339,12 @@ static int io_max_write(Device *d, const KnobValue *value)
 		return r;
 	if (free_all)
 		return write_free(d, s);
-	r = divide(d, s, &total);
+	r = divide_limits(d, s, &total);
 	return r < 0 ? r : write_shares(d, s);
 }
 
-/* As sound for the watts, and not far from what the present mix needs: a mix changes all the time,
- * and is not worth a write each time. */
+/* What was found will do where it allows the same watts and is not far from what the present mix
+ * needs: the mix changes all the time, and that is not worth a write each time. */
 static bool io_max_fulfils(const Device *d, const KnobValue *wanted, const KnobValue *found)
 {
 	IoLimits w, f;

@@ -20,7 +20,7 @@ typedef struct Knob {
 	Exactness exactness;
 	bool slow;    /* takes seconds (a spindle): never waited for on the emergency path */
 	bool freezes; /* writing it stops the device's queue for a moment: not twice a second */
-	bool drifts;  /* what it holds may slip through others' doing: to be read again at times */
+	bool drifts;  /* others may undo what it holds: it is read again from time to time */
 	bool wakes;   /* writing it wakes a sleeping disk */
 	bool survives_reboot;      /* the value lives in the device, not in the kernel */
 	bool head_survives_reboot; /* of its value the first word alone */

@@ -18,7 +18,7 @@
 #define SCALE_10_MW  2u
 
 /* The number of decimals tells the scale, so that the original goes back bit by bit. */
-static int print(uint32_t raw, KnobValue *ret)
+static int print_raw_limit(uint32_t raw, KnobValue *ret)
 {
 	unsigned value = raw & VALUE_MAX, scale = raw >> SCALE_SHIFT & 3;
 
@@ -32,7 +32,7 @@ static int print(uint32_t raw, KnobValue *ret)
 }
 
 /* In units of 0.1 mW; 0 none. */
-static int parse(const KnobValue *v, unsigned *ret_100_uw, unsigned *ret_scale)
+static int parse_units(const KnobValue *v, unsigned *ret_100_uw, unsigned *ret_scale)
 {
 	unsigned decimals;
 	double watts;
@@ -52,7 +52,7 @@ static int power_limit_read(Device *d, KnobValue *ret)
 	uint32_t raw;
 	int r = nvme_feature_read(d, FEATURE, &raw);
 
-	return r < 0 ? r : print(raw, ret);
+	return r < 0 ? r : print_raw_limit(raw, ret);
 }
 
 static int power_limit_probe(Device *d, Offer *offer, char **ret_why_not)
@@ -80,7 +80,7 @@ static int power_limit_want(const Device *d, const Setting *s, const Mix *mix,
 static int power_limit_write(Device *d, const KnobValue *value)
 {
 	unsigned units, scale;
-	int r = parse(value, &units, &scale);
+	int r = parse_units(value, &units, &scale);
 
 	if (r < 0)
 		return r;
@@ -96,7 +96,8 @@ static bool power_limit_fulfils(const Device *d, const KnobValue *wanted, const 
 	unsigned w, f, scale;
 
 	(void)d;
-	return parse(wanted, &w, &scale) >= 0 && parse(found, &f, &scale) >= 0 && w == f;
+	return parse_units(wanted, &w, &scale) >= 0 && parse_units(found, &f, &scale) >= 0 &&
+	       w == f;
 }
 
 const Knob knob_nvme_power_limit = {

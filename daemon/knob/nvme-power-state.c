@@ -24,12 +24,12 @@ static bool is_non_operational(const Device *d, unsigned state)
 /* A non-operational state that was read is where APST parked an idle drive. It is never written: an
  * IO would bring the drive back to the last operational state, which would be our cap. The drive's
  * own default is state 0. */
-static uint32_t operational(const Device *d, uint32_t cdw11)
+static uint32_t operational_cdw11(const Device *d, uint32_t cdw11)
 {
 	return is_non_operational(d, cdw11 & STATE_MASK) ? cdw11 & ~STATE_MASK : cdw11;
 }
 
-static int print(uint32_t cdw11, KnobValue *ret)
+static int print_cdw11(uint32_t cdw11, KnobValue *ret)
 {
 	unsigned hint = cdw11 >> HINT_SHIFT & HINT_MAX;
 
@@ -37,7 +37,7 @@ static int print(uint32_t cdw11, KnobValue *ret)
 		    : value_print(ret, "%u", cdw11 & STATE_MASK);
 }
 
-static int parse(const KnobValue *v, uint32_t *ret)
+static int parse_cdw11(const KnobValue *v, uint32_t *ret)
 {
 	unsigned state, hint = 0;
 	char word[4];
@@ -58,7 +58,7 @@ static int power_state_read(Device *d, KnobValue *ret)
 	uint32_t cdw11;
 	int r = nvme_feature_read(d, FEATURE, &cdw11);
 
-	return r < 0 ? r : print(cdw11, ret);
+	return r < 0 ? r : print_cdw11(cdw11, ret);
 }
 
 static int power_state_probe(Device *d, Offer *offer, char **ret_why_not)
@@ -78,7 +78,7 @@ static int power_state_want(const Device *d, const Setting *s, const Mix *mix,
 			    const KnobValue *original, KnobValue *ret)
 {
 	uint32_t cdw11;
-	int r = parse(original, &cdw11);
+	int r = parse_cdw11(original, &cdw11);
 
 	(void)mix;
 	if (r < 0)
@@ -89,25 +89,25 @@ static int power_state_want(const Device *d, const Setting *s, const Mix *mix,
 	}
 	if (s->power_state > (int)STATE_MASK || !(d->power_states >> s->power_state & 1))
 		return -ERANGE;
-	return print((cdw11 & ~STATE_MASK) | (uint32_t)s->power_state, ret);
+	return print_cdw11((cdw11 & ~STATE_MASK) | (uint32_t)s->power_state, ret);
 }
 
 static int power_state_write(Device *d, const KnobValue *value)
 {
 	uint32_t cdw11;
-	int r = parse(value, &cdw11);
+	int r = parse_cdw11(value, &cdw11);
 
-	return r < 0 ? r : nvme_feature_write(d, FEATURE, operational(d, cdw11));
+	return r < 0 ? r : nvme_feature_write(d, FEATURE, operational_cdw11(d, cdw11));
 }
 
 static bool power_state_fulfils(const Device *d, const KnobValue *wanted, const KnobValue *found)
 {
 	uint32_t w, f;
 
-	if (parse(wanted, &w) < 0 || parse(found, &f) < 0)
+	if (parse_cdw11(wanted, &w) < 0 || parse_cdw11(found, &f) < 0)
 		return false;
 	/* parked by APST: the next IO brings back the state that was set */
-	return is_non_operational(d, f & STATE_MASK) || f == operational(d, w);
+	return is_non_operational(d, f & STATE_MASK) || f == operational_cdw11(d, w);
 }
 
 const Knob knob_nvme_power_state = {

@@ -48,20 +48,20 @@ typedef struct Wanted {
 	const char *key, *word;
 } Wanted;
 
-static int differs(void *userdata, const char *key, const char *word)
+static int refuse_other_word(void *userdata, const char *key, const char *word)
 {
 	const Wanted *w = userdata;
 
 	return streq(w->key, key) && !streq(w->word, word) ? -EREMOTEIO : 0;
 }
 
-static int is_so(void *userdata, const char *key, const char *word)
+static int check_wanted_word(void *userdata, const char *key, const char *word)
 {
-	return value_each_word(userdata, differs, &(Wanted){ key, word });
+	return value_each_word(userdata, refuse_other_word, &(Wanted){ key, word });
 }
 
 bool value_words_fulfil(const Device *d, const KnobValue *wanted, const KnobValue *found)
 {
 	(void)d;
-	return value_each_word(wanted, is_so, (void *)found) >= 0;
+	return value_each_word(wanted, check_wanted_word, (void *)found) >= 0;
 }

@@ -23,7 +23,8 @@ struct CgroupNames {
 	bool walked;
 };
 
-/* Version 1 where it has the controller of block IO, else version 2. */
+/* The hierarchy of version 1 that has the controller of block IO; where there is none, version 2.
+ */
 static char *find_root(void)
 {
 	FILE *f = setmntent(MOUNTS, "re");
@@ -84,15 +85,15 @@ static size_t place_of(const CgroupNames *n, uint64_t id)
 	return low;
 }
 
-static const Name *find(const CgroupNames *n, uint64_t id)
+static const Name *find_name(const CgroupNames *n, uint64_t id)
 {
 	size_t i = place_of(n, id);
 
 	return i < n->n_names && n->names[i].id == id ? &n->names[i] : NULL;
 }
 
-/* Out of memory it stays unknown, and is looked for again. */
-static void insert(CgroupNames *n, uint64_t id, const char *path)
+/* When memory is short the name stays unknown and is looked for again. */
+static void insert_name(CgroupNames *n, uint64_t id, const char *path)
 {
 	size_t i = place_of(n, id), behind = n->n_names - i;
 
@@ -102,7 +103,7 @@ static void insert(CgroupNames *n, uint64_t id, const char *path)
 	n->names[i] = (Name){ .id = id, .path = path ? strdup(path) : NULL };
 }
 
-static void walk(CgroupNames *n)
+static void walk_hierarchy(CgroupNames *n)
 {
 	char *const roots[] = { n->root, NULL };
 	FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
@@ -110,13 +111,13 @@ static void walk(CgroupNames *n)
 	FTSENT *e;
 
 	while (tree && (e = fts_read(tree)))
-		if (e->fts_info == FTS_D && e->fts_level > 0 && !find(n, e->fts_statp->st_ino))
-			insert(n, e->fts_statp->st_ino, e->fts_path + skip);
+		if (e->fts_info == FTS_D && e->fts_level > 0 && !find_name(n, e->fts_statp->st_ino))
+			insert_name(n, e->fts_statp->st_ino, e->fts_path + skip);
 	if (tree)
 		fts_close(tree);
 }
 
-static bool exists(const CgroupNames *n, const Name *name)
+static bool cgroup_exists(const CgroupNames *n, const Name *name)
 {
 	_cleanup_free_ char *path = text_printf("%s/%s", n->root, name->path);
 	struct stat st;
@@ -131,15 +132,15 @@ void cgroup_names_begin(CgroupNames *n)
 
 const char *cgroup_name(CgroupNames *n, uint64_t id, bool *ret_gone)
 {
-	const Name *name = find(n, id);
+	const Name *name = find_name(n, id);
 
 	if (!name && !n->walked) {
-		walk(n);
+		walk_hierarchy(n);
 		n->walked = true;
-		name = find(n, id);
+		name = find_name(n, id);
 	}
 	if (!name)
-		insert(n, id, NULL);
-	*ret_gone = !name || !name->path || !exists(n, name);
+		insert_name(n, id, NULL);
+	*ret_gone = !name || !name->path || !cgroup_exists(n, name);
 	return name ? name->path : NULL;
 }

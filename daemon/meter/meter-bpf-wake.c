@@ -18,7 +18,7 @@ void meter_bpf_close_wake(MeterBpf *m)
 	m->n_armed = 0;
 }
 
-static int load(MeterBpf *m)
+static int load_programs(MeterBpf *m)
 {
 	int r;
 
@@ -30,14 +30,14 @@ static int load(MeterBpf *m)
 	return r < 0 ? r : wake_bpf__load(m->wake);
 }
 
-static int attach(MeterBpf *m)
+static int attach_programs(MeterBpf *m)
 {
-	int r = m->wake ? 0 : load(m);
+	int r = m->wake ? 0 : load_programs(m);
 
 	return r < 0 ? r : wake_bpf__attach(m->wake);
 }
 
-static int refuse(MeterBpf *m, int r)
+static int give_up_watching(MeterBpf *m, int r)
 {
 	log_warning_errno(r, "This kernel does not let eBPF watch block_getrq and block_rq_issue: "
 			     "who wakes a disk is not known (log level debug shows more)");
@@ -53,9 +53,9 @@ int meter_bpf_arm(MeterBpf *m, dev_t devnum)
 
 	if (m->wake_refused)
 		return -EOPNOTSUPP;
-	r = m->n_armed ? 0 : attach(m);
+	r = m->n_armed ? 0 : attach_programs(m);
 	if (r < 0)
-		return refuse(m, r);
+		return give_up_watching(m, r);
 	map = bpf_map__fd(m->wake->maps.armed);
 	r = bpf_map_update_elem(map, &dev, &bits, BPF_NOEXIST);
 	if (r == 0)

@@ -51,8 +51,8 @@ static void forget_gone(Meter *m, const struct meter_cgroup_key *keys, size_t n)
 	}
 }
 
-/* False: nothing to tell of. */
-static bool read_one(Meter *m, const struct meter_cgroup_key *key, MeterCgroup *ret)
+/* False: the cgroup has done no IO on a device that is counted. */
+static bool read_cgroup_row(Meter *m, const struct meter_cgroup_key *key, MeterCgroup *ret)
 {
 	const Watched *w = meter_find(m, meter_bpf_devnum(key->dev));
 	struct meter_counters c;
@@ -68,7 +68,7 @@ static bool read_one(Meter *m, const struct meter_cgroup_key *key, MeterCgroup *
 	return ret->counters.bytes[READ_IO] + ret->counters.bytes[WRITE_IO] > 0;
 }
 
-/* No hierarchy mounted, or out of memory: they have numbers alone. */
+/* Where no hierarchy is mounted, or memory is short, cgroups have numbers alone. */
 void meter_begin_names(Meter *m)
 {
 	if (!m->names)
@@ -96,7 +96,7 @@ int meter_cgroups(Meter *m, MeterCgroup **ret, size_t *ret_n)
 	if (!rows)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		n_rows += read_one(m, &keys[i], &rows[n_rows]);
+		n_rows += read_cgroup_row(m, &keys[i], &rows[n_rows]);
 	*ret = TAKE_PTR(rows);
 	*ret_n = n_rows;
 	return 0;

@@ -30,7 +30,7 @@ void meter_figures(const struct meter_counters *c, bool has_joules, DeviceCounte
 		ret->latency_us = NAN;
 }
 
-static __u64 units(double joules)
+static __u64 kernel_units(double joules)
 {
 	return (__u64)llround(CLAMP(joules, 0.0, ENERGY_MAX_J) * METER_UNITS_PER_J);
 }
@@ -48,8 +48,8 @@ bool meter_energies(const Profile *p, struct meter_terms *ret)
 			*ret = (struct meter_terms){ .window_joules = METER_NO_LIMIT };
 			return false;
 		}
-		ret->io[direction][pattern] = units(e->io_j);
-		ret->page[direction][pattern] = units(e->page_j);
+		ret->io[direction][pattern] = kernel_units(e->io_j);
+		ret->page[direction][pattern] = kernel_units(e->page_j);
 	}
 	return true;
 }

@@ -41,7 +41,7 @@ typedef struct Delivery {
 	void *userdata;
 } Delivery;
 
-/* It may have been removed, or allowed more, since. */
+/* Since the kernel wrote the record the device may have been removed or allowed more. */
 static void deliver_overrun(const struct meter_overrun *o, void *userdata)
 {
 	const Delivery *d = userdata;

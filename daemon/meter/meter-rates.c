@@ -9,7 +9,7 @@
 
 /* Anything that ran backwards, or another source than before: the readings do not belong together.
  */
-static bool restarted(const DeviceCounters *before, const DeviceCounters *after)
+static bool do_not_belong_together(const DeviceCounters *before, const DeviceCounters *after)
 {
 	for (int i = 0; i < _DIRECTION_MAX; i++)
 		if (after->ios[i] < before->ios[i] || after->bytes[i] < before->bytes[i])
@@ -40,7 +40,7 @@ int meter_rates(const DeviceCounters *before, const DeviceCounters *after, Meter
 {
 	double ios[_DIRECTION_MAX], bytes[_DIRECTION_MAX], all, random, latency_us, us;
 
-	if (restarted(before, after))
+	if (do_not_belong_together(before, after))
 		return -ESTALE;
 	if (after->time_us == before->time_us)
 		return -EAGAIN;

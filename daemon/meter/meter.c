@@ -46,7 +46,7 @@ Watched *meter_find(const Meter *m, dev_t devnum)
 	return NULL;
 }
 
-static void forget(Meter *m, Watched *w)
+static void stop_counting(Meter *m, Watched *w)
 {
 	if (!w)
 		return;
@@ -55,12 +55,12 @@ static void forget(Meter *m, Watched *w)
 	*w = m->watched[--m->n_watched];
 }
 
-static int watch(Meter *m, const Device *d)
+static int count_from_zero(Meter *m, const Device *d)
 {
 	Watched *w, new = { .devnum = d->devnum };
 	int r;
 
-	forget(m, meter_find(m, d->devnum));
+	stop_counting(m, meter_find(m, d->devnum));
 	new.has_energy = meter_energies(d->profile, &new.terms);
 	r = meter_bpf_add(m->bpf, d->devnum, &new.terms);
 	if (r < 0)
@@ -79,7 +79,7 @@ int meter_add(Meter *m, const Device *d)
 	int r = -EOPNOTSUPP;
 
 	if (m->bpf && d->devnum) {
-		r = watch(m, d);
+		r = count_from_zero(m, d);
 		if (r == 0)
 			return 0;
 		if (r == -EOPNOTSUPP)
@@ -95,7 +95,7 @@ int meter_add(Meter *m, const Device *d)
 
 void meter_remove(Meter *m, const Device *d)
 {
-	forget(m, meter_find(m, d->devnum));
+	stop_counting(m, meter_find(m, d->devnum));
 }
 
 static int read_uncontrolled(const Meter *m, const Watched *w, DeviceCounters *ret)

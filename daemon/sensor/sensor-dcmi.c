@@ -39,7 +39,7 @@ static int send_request(Sensor *s)
 }
 
 /* The answer to an earlier request that was given up may still come: it is passed over. */
-static int receive(Sensor *s, unsigned char *data, size_t size)
+static int receive_answer(Sensor *s, unsigned char *data, size_t size)
 {
 	struct pollfd readable = { .fd = s->fd, .events = POLLIN };
 	struct ipmi_addr address;
@@ -63,7 +63,7 @@ static int receive(Sensor *s, unsigned char *data, size_t size)
 
 /* data: completion code, DCh, then watts now, least, most, mean (16 bits each, low byte first),
  * time stamp, period, state. */
-static int decode(const unsigned char *data, int length, double *ret_w)
+static int decode_answer(const unsigned char *data, int length, double *ret_w)
 {
 	if (length < 1)
 		return -EBADMSG;
@@ -77,14 +77,14 @@ static int decode(const unsigned char *data, int length, double *ret_w)
 	return 0;
 }
 
-static int ask(Sensor *s, double *ret_w)
+static int ask_bmc(Sensor *s, double *ret_w)
 {
 	unsigned char data[IPMI_MAX_MSG_LENGTH] = {};
 	int r = send_request(s);
 
 	if (r >= 0)
-		r = receive(s, data, sizeof(data));
-	return r < 0 ? r : decode(data, r, ret_w);
+		r = receive_answer(s, data, sizeof(data));
+	return r < 0 ? r : decode_answer(data, r, ret_w);
 }
 
 int sensor_dcmi_read(Sensor *s, double *ret_w)
@@ -96,7 +96,7 @@ int sensor_dcmi_read(Sensor *s, double *ret_w)
 		if (s->fd < 0)
 			return -errno;
 	}
-	r = ask(s, ret_w);
+	r = ask_bmc(s, ret_w);
 	if (r < 0 && r != -ENODATA) {
 		closep(&s->fd);
 		s->fd = -EBADF;

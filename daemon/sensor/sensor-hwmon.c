@@ -60,7 +60,7 @@ static char *find_input(const char *folder, const char *input)
 	return NULL;
 }
 
-static int look_for(Sensor *s)
+static int find_chip_input(Sensor *s)
 {
 	_cleanup_free_ char *class = text_printf("%s/class/hwmon", s->sysfs_root);
 	_cleanup_closedir_ DIR *dir = class ? opendir(class) : NULL;
@@ -79,7 +79,7 @@ int sensor_hwmon_read(Sensor *s, double *ret_w)
 {
 	char text[32];
 	double microwatts;
-	int r = s->path ? 0 : look_for(s);
+	int r = s->path ? 0 : find_chip_input(s);
 
 	if (r >= 0)
 		r = read_attribute(s->path, text, sizeof(text));

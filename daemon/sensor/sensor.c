@@ -18,7 +18,7 @@ static int (*const reads[])(Sensor *s, double *ret_w) = {
 	[SENSOR_RAPL] = sensor_rapl_read,
 };
 
-static int copy(char **to, const char *from)
+static int copy_text(char **to, const char *from)
 {
 	*to = from ? strdup(from) : NULL;
 	return from && !*to ? -ENOMEM : 0;
@@ -36,9 +36,9 @@ int sensor_new(const SensorConfig *config, const char *sysfs_root, Sensor **ret)
 	*c = (SensorConfig){ .type = config->type,
 			     .scope = config->scope,
 			     .subtract_w = config->subtract_w };
-	if (copy(&c->name, config->name) < 0 || copy(&c->chip, config->chip) < 0 ||
-	    copy(&c->input, config->input) < 0 || copy(&c->target, config->target) < 0 ||
-	    copy(&c->less, config->less) < 0 || copy(&s->sysfs_root, sysfs_root) < 0)
+	if (copy_text(&c->name, config->name) < 0 || copy_text(&c->chip, config->chip) < 0 ||
+	    copy_text(&c->input, config->input) < 0 || copy_text(&c->target, config->target) < 0 ||
+	    copy_text(&c->less, config->less) < 0 || copy_text(&s->sysfs_root, sysfs_root) < 0)
 		return -ENOMEM;
 	*ret = TAKE_PTR(s);
 	return 0;
