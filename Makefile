@@ -52,11 +52,13 @@ HIDES_bus := hw sim
 ROOMS :=
 $(foreach r,$(FLOORS),$(eval SEES_$(r) := $(r) $(filter-out $(HIDES_$(r)),$(ROOMS)))$(eval ROOMS := $(r) $(ROOMS)))
 SEES_ctl := ctl base
+# what decides, without the room around it
+SEES_pure := pure $(SEES_plan)
 
 room-src = $(wildcard daemon/$(1)/*.c)
 obj = $(patsubst %.c,$(B)/%.o,$(1))
 # the rooms that a room may see, and others: $(call with,ROOM,OTHERS)
-with = $(filter $(SEES_$(1)) $(2),testbed $(ROOMS))
+with = $(filter $(SEES_$(1)) $(2),testbed pure $(ROOMS))
 libs = $(foreach r,$(1),$(B)/lib$(r).a)
 BPF_SKELS := $(patsubst bpf/%.bpf.c,$(B)/gen/%.skel.h,$(wildcard bpf/*.bpf.c))
 
@@ -75,6 +77,12 @@ $(B)/lib$(1).a: $(call obj,$(call room-src,$(1)))
 	$(Q)ar rcs $$@ $$^
 endef
 $(foreach r,$(ROOMS),$(eval $(call ROOM_RULE,$(r))))
+
+PURE := $(B)/daemon/control/decide.o $(B)/daemon/control/admit.o
+$(B)/libpure.a: $(PURE)
+	@rm -f $@
+	$(call say,AR)
+	$(Q)ar rcs $@ $^
 
 # what tests/check-layers.sh holds the includes against
 floors:

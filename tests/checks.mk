@@ -53,7 +53,7 @@ tidy-all: $(BPF_SKELS)
 	'eval "clang-tidy --quiet $$* -- $$TIDY_FLAGS" 2>$(B)/tidy.$$$$.err || { cat $(B)/tidy.$$$$.err; exit 1; }' tidy
 
 lint: deps
-	@$(SUB) $(B)/storpowerd.service
+	@$(SUB) all $(B)/storpowerd.service
 	@B=$(B) tests/lint.sh
 
 .PHONY: deps check sanitize valgrind coverage tidy tidy-all lint

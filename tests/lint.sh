@@ -48,6 +48,7 @@ check "shellcheck" shellcheck -x -P SCRIPTDIR -S warning "${scripts[@]}"
 check "man pages" man_lint
 check "xml" xmllint --noout --nonet "${xml[@]}"
 check "layers" tests/check-layers.sh
+check "control" tests/check-control.sh
 check "nothing unfinished" no_strays
 check "systemd unit" unit_verify
 # other versions of clang-format lay out differently: this one is Debian 12's

@@ -10,6 +10,7 @@ FUZZ_SEES_config := $(SEES_config)
 FUZZ_SEES_profile := $(SEES_model)
 FUZZ_SEES_policy := $(SEES_plan)
 FUZZ_SEES_node := $(SEES_sim)
+FUZZ_SEES_enforce := $(SEES_pure)
 
 FUZZ_SEEDS_limit := $(wildcard tests/fuzz/seeds/limit/*)
 FUZZ_SEEDS_claims := $(wildcard tests/fuzz/seeds/claims/*)
@@ -19,13 +20,14 @@ FUZZ_SEEDS_config := packaging/storpower.conf $(wildcard tests/fuzz/seeds/config
 FUZZ_SEEDS_profile := $(wildcard policies/profiles/*.profile)
 FUZZ_SEEDS_policy := $(wildcard policies/*.policy)
 FUZZ_SEEDS_node := $(wildcard policies/nodes/*.node)
+FUZZ_SEEDS_enforce := $(wildcard policies/profiles/*.profile)
 
 FUZZ := $(B)/fuzz
 FUZZ_NAMES := $(patsubst tests/fuzz/fuzz-%.c,%,$(wildcard tests/fuzz/fuzz-*.c))
 FUZZ_SANITIZE := -fno-sanitize-recover=all -fsanitize=address,undefined
 
 # The rooms again, by this same Makefile, instrumented: what is out of date is for it to find out.
-FUZZ_PARTS := $(patsubst %,$(FUZZ)/lib%.a,$(filter $(foreach n,$(FUZZ_NAMES),$(FUZZ_SEES_$(n))),$(ROOMS)))
+FUZZ_PARTS := $(patsubst %,$(FUZZ)/lib%.a,$(filter $(foreach n,$(FUZZ_NAMES),$(FUZZ_SEES_$(n))),pure $(ROOMS)))
 
 $(FUZZ)/fuzz-%: tests/fuzz/fuzz-%.c tests/fuzz/fuzz.h fuzz-rooms
 	$(call say,LD)
