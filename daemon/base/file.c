@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 
-#define FILE_MAX (16 << 20)
+#define FILE_MAX (64 << 20)
 
 int read_attribute(const char *path, char *buf, size_t size)
 {
@@ -42,7 +42,7 @@ int write_attribute(const char *path, const char *text)
 	return (size_t)n == strlen(text) ? 0 : -EIO;
 }
 
-int read_file(const char *path, char **ret_text)
+int read_bytes(const char *path, char **ret_bytes, size_t *ret_n)
 {
 	_cleanup_fclose_ FILE *f = fopen(path, "re");
 	_cleanup_free_ char *text = NULL;
@@ -65,8 +65,16 @@ int read_file(const char *path, char **ret_text)
 	if (ferror(f))
 		return -EIO;
 	text[n] = '\0';
-	*ret_text = TAKE_PTR(text);
+	*ret_bytes = TAKE_PTR(text);
+	*ret_n = n;
 	return 0;
+}
+
+int read_file(const char *path, char **ret_text)
+{
+	size_t n;
+
+	return read_bytes(path, ret_text, &n);
 }
 
 int sync_directory_of(const char *path)
@@ -86,32 +94,37 @@ int sync_directory_of(const char *path)
 	return 0;
 }
 
-static int write_synced(const char *path, const char *text, mode_t mode)
+int write_all(int fd, const char *bytes, size_t n)
 {
-	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-	size_t length = strlen(text);
+	while (n) {
+		ssize_t written = write(fd, bytes, n);
 
-	if (fd < 0)
-		return -errno;
-	while (length) {
-		ssize_t n = write(fd, text, length);
-
-		if (n < 0)
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
 			return -errno;
-		text += n;
-		length -= (size_t)n;
+		bytes += written;
+		n -= (size_t)written;
 	}
-	return fsync(fd) < 0 ? -errno : 0;
+	return 0;
 }
 
-int write_file_atomic(const char *path, const char *text, mode_t mode)
+static int write_synced(const char *path, const char *bytes, size_t n, mode_t mode)
+{
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+	int r = fd < 0 ? -errno : write_all(fd, bytes, n);
+
+	return r >= 0 && fsync(fd) < 0 ? -errno : r;
+}
+
+int write_bytes_atomic(const char *path, const char *bytes, size_t n, mode_t mode)
 {
 	_cleanup_free_ char *temporary = text_printf("%s.new", path);
 	int r;
 
 	if (!temporary)
 		return -ENOMEM;
-	r = write_synced(temporary, text, mode);
+	r = write_synced(temporary, bytes, n, mode);
 	if (r >= 0 && rename(temporary, path) < 0)
 		r = -errno;
 	if (r < 0) {
@@ -119,6 +132,11 @@ int write_file_atomic(const char *path, const char *text, mode_t mode)
 		return r;
 	}
 	return sync_directory_of(path);
+}
+
+int write_file_atomic(const char *path, const char *text, mode_t mode)
+{
+	return write_bytes_atomic(path, text, strlen(text), mode);
 }
 
 int mkdir_parents(const char *path, mode_t mode)

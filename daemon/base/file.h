@@ -10,10 +10,15 @@
 int read_attribute(const char *path, char *buf, size_t size);
 /* One write(2) of the whole text, as sysfs and cgroupfs want; never creates the file. */
 int write_attribute(const char *path, const char *text);
-/* The whole of a regular file, NUL-terminated, malloc'd; -EFBIG over 16 MiB. */
+/* The whole of a regular file, NUL-terminated, malloc'd; -EFBIG over 64 MiB. */
 int read_file(const char *path, char **ret_text);
+/* The same of a file that may hold NUL bytes. */
+int read_bytes(const char *path, char **ret_bytes, size_t *ret_n);
+/* As many write(2) as it takes. */
+int write_all(int fd, const char *bytes, size_t n);
 /* Replaces path by way of a synced temporary file and rename(2): old or new, never half. */
 int write_file_atomic(const char *path, const char *text, mode_t mode);
+int write_bytes_atomic(const char *path, const char *bytes, size_t n, mode_t mode);
 /* Makes a created or renamed file's name durable. */
 int sync_directory_of(const char *path);
 int mkdir_parents(const char *path, mode_t mode);

@@ -1,15 +1,40 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The standing claims as text, a claim a line (here broken into three):
+/* The standing claims as records (base/records.h), a claim a line (here broken into four):
  *
- *	storpower-claims 1
- *	next-cookie 18
- *	claim cookie=17 class=operator scope=node limit=80%
- *		source="storpowerctl (root)" reason="..."
- *		boot=ID created=US expiry=BOOT/WALL/LEFT
+ *	storpower-claims 2 #01234567
+ *	next-cookie value=18 #01234567
+ *	claim cookie=17 class="operator" scope="node" limit=80 unit="%"
+ *		source="storpowerctl (root)" reason="..." boot="ID" created-us=7
+ *		expiry-boot-us=100 expiry-wall-us=1763740800000000 expiry-left-us=40
+ *		#01234567
  */
 
+#include "base/records.h"
 #include "budget/claims-private.h"
 
-#define CLAIMS_FILE_VERSION "storpower-claims 1"
+/* A time as saved: boot time, wall clock, and how far off it was when it was saved; all 0: none. */
+typedef struct Moment {
+	uint64_t boot_us, wall_us, left_us;
+} Moment;
+
+typedef struct SavedClaim {
+	uint64_t cookie, created_us;
+	char *class, *scope, *target, *unit, *source, *reason, *boot;
+	double limit;
+	Moment start, expiry;
+} SavedClaim;
+
+typedef struct ClaimsLoader {
+	Claims *claims;
+	const ClaimsClock *clock;
+} ClaimsLoader;
+
+/* What both versions of the file do with what they have read; userdata: a ClaimsLoader. */
+int claims_take_saved(void *saved_claim, void *userdata);
+int claims_take_next_cookie(void *cookie, void *userdata);
+
+/* claims-old.c: files of the first version */
+extern const RecordsFormat claims_old_format;
+bool claims_text_is_old(const char *text);

@@ -39,20 +39,21 @@ int limits_load(Limits *l, const Tools *t)
 	_cleanup_free_ char *text = NULL;
 	char boot_id[37];
 	ClaimsClock clock;
-	int r = path ? read_file(path, &text) : -ENOENT;
+	size_t n = 0;
+	int r = path ? read_bytes(path, &text, &n) : -ENOENT;
 
 	if (r == -ENOENT)
 		return 0;
 	if (r >= 0)
 		r = claims_clock(t, boot_id, &clock);
 	if (r >= 0)
-		r = claims_load(l->claims, path, text, &clock);
-	if (r == -EBADMSG)
+		r = claims_load(l->claims, path, text, n, &clock);
+	if (r == -EPROTONOSUPPORT)
 		return set_aside(path, "going on without its claims; set them anew");
 	if (r < 0)
 		return log_error_errno(r, "Standing claims in %s cannot be read", path);
 	/* in terms of this boot: a second start must not take what is left from the wall clock */
-	l->unsaved = r == 0;
+	l->unsaved = r == 0 || set_aside_copy(path, text, n) >= 0;
 	return 0;
 }
 

@@ -12,7 +12,7 @@ int wear_accounts_open(Tools *t)
 	const char *path = t->config->wear_path;
 	int r = wear_book_load(path, &t->wear);
 
-	if (r == -EBADMSG) {
+	if (r == -EPROTONOSUPPORT) {
 		r = set_aside(path, "every disk begins with a day's cycles");
 		if (r >= 0)
 			r = wear_book_load(path, &t->wear);

@@ -7,90 +7,132 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/log.h"
+#include "base/records.h"
+#include "base/set-aside.h"
 #include "base/text.h"
 
-/* A line that says something of an HBA, or any other, which is kept as it is. */
-typedef struct Line {
-	WakeTested tested; /* WAKE_UNTESTED: any other */
-	char *text;        /* the HBA, or the whole line */
-} Line;
+/* What is known of a host adapter. */
+typedef struct Adapter {
+	char *hba;
+	WakeTested tested;
+} Adapter;
 
 struct WakeRecord {
 	char *path;           /* NULL: in memory alone */
 	pthread_mutex_t lock; /* of what follows: workers ask while the daemon's thread records */
-	Line *lines;
+	Adapter *adapters;
 	size_t n;
 };
 
-static const char *const words[] = { [WAKE_TESTED] = "tested ", [WAKE_FAILED] = "failed " };
-
-static int add_line(WakeRecord *r, WakeTested tested, const char *text)
+static Adapter *find_adapter(const WakeRecord *r, const char *hba)
 {
-	Line *line;
-	char *copy = strdup(text);
-
-	if (!copy)
-		return -ENOMEM;
-	line = ARRAY_GROW(r->lines, r->n);
-	if (!line) {
-		free(copy);
-		return -ENOMEM;
-	}
-	*line = (Line){ tested, copy };
-	return 0;
-}
-
-/* The last word counts, as when somebody has added a line by hand. */
-static Line *find_line(const WakeRecord *r, const char *hba)
-{
-	for (size_t i = r->n; i-- > 0;)
-		if (r->lines[i].tested != WAKE_UNTESTED && streq(r->lines[i].text, hba))
-			return &r->lines[i];
+	for (size_t i = 0; i < r->n; i++)
+		if (streq(r->adapters[i].hba, hba))
+			return &r->adapters[i];
 	return NULL;
 }
 
-static void drop_lines(WakeRecord *r, const char *hba)
+static int note(WakeRecord *r, const char *hba, WakeTested tested)
 {
-	Line *line;
+	Adapter *known = find_adapter(r, hba);
+	char *copy = known ? NULL : strdup(hba);
 
-	while ((line = find_line(r, hba))) {
-		free(line->text);
-		memmove(line, line + 1, (size_t)(r->lines + r->n - line - 1) * sizeof(*line));
-		r->n--;
+	if (!known && copy)
+		known = ARRAY_GROW(r->adapters, r->n);
+	if (!known) {
+		free(copy);
+		return -ENOMEM;
 	}
+	*known = (Adapter){ copy ?: known->hba, tested };
+	return 0;
 }
 
-static int load_line(WakeRecord *r, const char *text, unsigned number)
+static void forget(WakeRecord *r, const char *hba)
 {
-	for (WakeTested t = WAKE_TESTED; t <= WAKE_FAILED; t++) {
-		size_t n = strlen(words[t]);
+	Adapter *known = find_adapter(r, hba);
 
-		if (strncmp(text, words[t], n) == 0 && text[n])
-			return add_line(r, t, text + n);
-	}
-	if (*text && *text != '#')
-		log_warning("%s:%u: neither \"tested HBA\" nor \"failed HBA\": not used", r->path,
-			    number);
-	return add_line(r, WAKE_UNTESTED, text);
+	if (!known)
+		return;
+	free(known->hba);
+	r->n--;
+	memmove(known, known + 1, (size_t)(r->adapters + r->n - known) * sizeof(*known));
 }
 
-static int load_lines(WakeRecord *r)
+static int take_tested(void *adapter, void *record)
+{
+	return note(record, ((Adapter *)adapter)->hba, WAKE_TESTED);
+}
+
+static int take_failed(void *adapter, void *record)
+{
+	return note(record, ((Adapter *)adapter)->hba, WAKE_FAILED);
+}
+
+#define HBA_KIND(name, take, key)                                                                  \
+	name, sizeof(Adapter), take,                                                               \
+	{                                                                                          \
+		FIELD(Adapter, hba, key)                                                           \
+	}
+
+static const RecordKind tested_kind = { HBA_KIND("tested", take_tested, "hba") };
+static const RecordKind failed_kind = { HBA_KIND("failed", take_failed, "hba") };
+
+static const RecordsFormat format = {
+	.name = "wake-tests",
+	.kinds = (const RecordKind *const[]){ &tested_kind, &failed_kind, NULL },
+	.loss = "the host adapter that it names counts as untested",
+};
+
+/* The old format, which is read once and saved in the new one: "tested HBA" or "failed HBA" a line,
+ * also written by hand, so that the last word counts; no first line says what the file is. */
+static bool is_old(const char *text)
+{
+	return *text && strchr("tf#\n", *text);
+}
+
+static int take_old(void *adapter, void *record, WakeTested tested)
+{
+	char *hba = ((Adapter *)adapter)->hba, *end = hba + strlen(hba);
+
+	while (end > hba && strchr(" \t\r", end[-1])) /* an editor's */
+		*--end = '\0';
+	return *hba ? note(record, hba, tested) : -EINVAL;
+}
+
+static int take_old_tested(void *adapter, void *record)
+{
+	return take_old(adapter, record, WAKE_TESTED);
+}
+
+static int take_old_failed(void *adapter, void *record)
+{
+	return take_old(adapter, record, WAKE_FAILED);
+}
+
+static const RecordKind old_tested_kind = { HBA_KIND("tested", take_old_tested, "") };
+static const RecordKind old_failed_kind = { HBA_KIND("failed", take_old_failed, "") };
+
+static const RecordsFormat old_format = {
+	.name = "wake-tests",
+	.kinds = (const RecordKind *const[]){ &old_tested_kind, &old_failed_kind, NULL },
+	.loss = "neither \"tested HBA\" nor \"failed HBA\"",
+	.unsealed = true,
+};
+/* End of the old format. */
+
+static int load(WakeRecord *r)
 {
 	_cleanup_free_ char *text = NULL;
-	unsigned number = 1;
-	int q = read_file(r->path, &text);
+	size_t n;
+	int q = read_bytes(r->path, &text, &n);
 
-	for (char *p = text, *next; q >= 0 && *p; p = next, number++) {
-		char *end = p + strcspn(p, "\n");
-
-		next = end + (*end == '\n');
-		while (end > p && strchr(" \t\r", end[-1])) /* an editor may have left them */
-			end--;
-		*end = '\0';
-		q = load_line(r, p, number);
-	}
-	return q == -ENOENT ? 0 : q;
+	if (q < 0)
+		return q == -ENOENT ? 0 : q;
+	q = records_read(is_old(text) ? &old_format : &format, r->path, text, n, r);
+	/* a copy that cannot be kept is complained of there; what is known matters more */
+	if (q > 0)
+		(void)set_aside_copy(r->path, text, n);
+	return MIN(q, 0);
 }
 
 int wake_record_open(const char *path, WakeRecord **ret)
@@ -103,7 +145,7 @@ int wake_record_open(const char *path, WakeRecord **ret)
 	pthread_mutex_init(&r->lock, NULL);
 	if (path) {
 		r->path = strdup(path);
-		q = r->path ? load_lines(r) : -ENOMEM;
+		q = r->path ? load(r) : -ENOMEM;
 	}
 	if (q < 0)
 		return q;
@@ -116,8 +158,8 @@ WakeRecord *wake_record_close(WakeRecord *r)
 	if (!r)
 		return NULL;
 	for (size_t i = 0; i < r->n; i++)
-		free(r->lines[i].text);
-	free(r->lines);
+		free(r->adapters[i].hba);
+	free(r->adapters);
 	free(r->path);
 	pthread_mutex_destroy(&r->lock);
 	free(r);
@@ -127,48 +169,45 @@ WakeRecord *wake_record_close(WakeRecord *r)
 WakeTested wake_record_get(const WakeRecord *r, const char *hba)
 {
 	pthread_mutex_t *lock = (pthread_mutex_t *)&r->lock; /* asking changes nothing else */
-	const Line *line;
+	const Adapter *known;
 	WakeTested tested;
 
 	pthread_mutex_lock(lock);
-	line = find_line(r, hba);
-	tested = line ? line->tested : WAKE_UNTESTED;
+	known = find_adapter(r, hba);
+	tested = known ? known->tested : WAKE_UNTESTED;
 	pthread_mutex_unlock(lock);
 	return tested;
 }
 
-static int save_lines(const WakeRecord *r)
+static int save(const WakeRecord *r)
 {
 	_cleanup_free_ char *text = NULL;
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
+	RecordsWriter w;
+	size_t n;
+	int q = records_begin(&w, format.name);
 
-	if (!f)
-		return -ENOMEM;
+	if (q < 0)
+		return q;
 	for (size_t i = 0; i < r->n; i++)
-		fprintf(f, "%s%s\n", words[r->lines[i].tested] ?: "", r->lines[i].text);
-	if (fclose(f) != 0)
-		return -ENOMEM;
-	return write_file_atomic(r->path, text, 0644);
+		records_add(&w, r->adapters[i].tested == WAKE_TESTED ? &tested_kind : &failed_kind,
+			    &r->adapters[i]);
+	q = records_end(&w, &text, &n);
+	return q < 0 ? q : write_bytes_atomic(r->path, text, n, 0644);
 }
 
 int wake_record_set(WakeRecord *r, const char *hba, WakeTested tested)
 {
-	Line *line;
 	int q = 0;
 
-	if (!*hba || strchr(hba, '\n'))
+	if (!*hba)
 		return -EINVAL;
 	pthread_mutex_lock(&r->lock);
-	line = find_line(r, hba);
 	if (tested == WAKE_UNTESTED)
-		drop_lines(r, hba);
-	else if (line)
-		line->tested = tested;
+		forget(r, hba);
 	else
-		q = add_line(r, tested, hba);
+		q = note(r, hba, tested);
 	if (q >= 0 && r->path)
-		q = save_lines(r);
+		q = save(r);
 	pthread_mutex_unlock(&r->lock);
 	return q;
 }

@@ -2,7 +2,12 @@
 #pragma once
 
 /* Which host bus adapters are known to bring a disk back from standby by an IO alone, and which
- * failed to: a small file, one line each, "tested HBA" or "failed HBA". */
+ * failed to (base/records.h):
+ *
+ *	storpower-wake-tests 2 #01234567
+ *	tested hba="0000:03:00.0 mpt3sas" #01234567
+ *	failed hba="0000:00:17.0 ahci" #01234567
+ */
 
 #include "base/cleanup.h"
 
@@ -10,8 +15,9 @@ typedef struct WakeRecord WakeRecord;
 
 typedef enum WakeTested { WAKE_UNTESTED, WAKE_TESTED, WAKE_FAILED } WakeTested;
 
-/* path NULL: kept in memory alone. An absent file is an empty record; lines that are not understood
- * are logged with file:line and kept. -EIO, -EACCES, -ENOMEM. */
+/* path NULL: kept in memory alone. An absent file is an empty record; a damaged line is logged with
+ * file:line and left out, and the file as found is kept as PATH.damaged. -EPROTONOSUPPORT: another
+ * version wrote the file, which is left alone; -EIO, -EACCES, -ENOMEM. */
 int wake_record_open(const char *path, WakeRecord **ret);
 WakeRecord *wake_record_close(WakeRecord *r); /* returns NULL */
 DEFINE_CLEANUP(WakeRecord *, wake_record_close);

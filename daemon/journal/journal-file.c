@@ -14,23 +14,6 @@
 #include "base/log.h"
 #include "base/text.h"
 
-#define JOURNAL_MAX (64 << 20)
-
-static int write_all(int fd, const char *text, size_t n)
-{
-	while (n) {
-		ssize_t written = write(fd, text, n);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return -errno;
-		text += written;
-		n -= (size_t)written;
-	}
-	return 0;
-}
-
 /* In two halves, so that a test can die between them: what a power cut does to a long write. */
 static int write_halves(int fd, const char *text, size_t n)
 {
@@ -97,33 +80,6 @@ void journal_file_close(JournalFile *f)
 	f->path = NULL;
 }
 
-int journal_file_read(const JournalFile *f, char **ret_text, size_t *ret_n)
-{
-	_cleanup_free_ char *text = NULL;
-	struct stat st;
-	size_t n = 0;
-
-	if (fstat(f->fd, &st) < 0)
-		return -errno;
-	if (st.st_size > JOURNAL_MAX)
-		return -EFBIG;
-	text = malloc((size_t)st.st_size + 1);
-	if (!text)
-		return -ENOMEM;
-	while (n < (size_t)st.st_size) {
-		ssize_t got = pread(f->fd, text + n, (size_t)st.st_size - n, (off_t)n);
-
-		if (got < 0)
-			return -errno;
-		if (got == 0)
-			break;
-		n += (size_t)got;
-	}
-	*ret_text = TAKE_PTR(text);
-	*ret_n = n;
-	return 0;
-}
-
 int journal_file_append(JournalFile *f, const char *text, size_t n)
 {
 	return write_halves(f->fd, text, n);
@@ -147,15 +103,6 @@ int journal_file_truncate(JournalFile *f)
 	return journal_file_sync(f);
 }
 
-static int write_synced(int fd, const char *text, size_t n)
-{
-	int r = write_halves(fd, text, n);
-
-	if (r >= 0 && fsync(fd) < 0)
-		r = -errno;
-	return r;
-}
-
 int journal_file_replace(JournalFile *f, const char *text, size_t n)
 {
 	_cleanup_free_ char *temporary = text_printf("%s.new", f->path);
@@ -169,7 +116,9 @@ int journal_file_replace(JournalFile *f, const char *text, size_t n)
 		return -errno;
 	r = lock(fd, temporary);
 	if (r >= 0)
-		r = write_synced(fd, text, n);
+		r = write_halves(fd, text, n);
+	if (r >= 0 && fsync(fd) < 0)
+		r = -errno;
 	failpoint("journal-before-rename");
 	if (r >= 0 && rename(temporary, f->path) < 0)
 		r = -errno;
@@ -181,23 +130,4 @@ int journal_file_replace(JournalFile *f, const char *text, size_t n)
 	closep(&f->fd);
 	f->fd = TAKE_FD(fd);
 	return sync_directory_of(f->path);
-}
-
-int journal_file_keep_damaged(const JournalFile *f, const char *text, size_t n)
-{
-	_cleanup_free_ char *path = text_printf("%s.damaged", f->path);
-	_cleanup_close_ int fd = -EBADF;
-	int r;
-
-	if (!path)
-		return -ENOMEM;
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return log_warning_errno(errno, "%s: cannot keep a copy of the damaged journal",
-					 path);
-	r = write_synced(fd, text, n);
-	if (r < 0)
-		return log_warning_errno(r, "%s: cannot keep a copy of the damaged journal", path);
-	log_warning("%s: the damaged journal is kept here; what was readable is put back", path);
-	return 0;
 }

@@ -13,13 +13,9 @@ typedef struct JournalFile {
 /* Opens or creates, and locks; -EBUSY when another process holds the lock (logged). */
 int journal_file_open(const char *path, JournalFile *ret);
 void journal_file_close(JournalFile *f);
-/* All of it; malloc'd, not NUL-terminated. */
-int journal_file_read(const JournalFile *f, char **ret_text, size_t *ret_n);
 int journal_file_append(JournalFile *f, const char *text, size_t n);
 int journal_file_sync(JournalFile *f);
 /* Empties the file, synced. */
 int journal_file_truncate(JournalFile *f);
 /* Puts the text in the file's place, synced: old or new, never half, and locked all the time. */
 int journal_file_replace(JournalFile *f, const char *text, size_t n);
-/* Keeps a copy as PATH.damaged. */
-int journal_file_keep_damaged(const JournalFile *f, const char *text, size_t n);

@@ -6,7 +6,6 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "journal/journal-line.h"
 #include "journal/journal-private.h"
 
 Journal *journal_close(Journal *j)
@@ -23,59 +22,60 @@ Journal *journal_close(Journal *j)
 	return NULL;
 }
 
-static int add_line(Journal *j, const JournalLine *l)
+/* Begins what is to be written; a file of no lines wants its first line too. */
+static int begin_pending(const Journal *j, RecordsWriter *w)
 {
-	_cleanup_free_ char *line = journal_line_write(l);
-	size_t n = line ? strlen(line) : 0;
-	char *bigger = line ? realloc(j->pending, j->n_pending + n) : NULL;
+	return records_begin(w, j->n_lines ? NULL : JOURNAL_NAME);
+}
+
+/* Puts what was begun behind what is pending. */
+static int end_pending(Journal *j, RecordsWriter *w)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t n;
+	int r = records_end(w, &text, &n);
+	char *bigger = r >= 0 ? realloc(j->pending, j->n_pending + n) : NULL;
 
 	if (!bigger)
 		return -ENOMEM;
 	j->pending = bigger;
-	memcpy(j->pending + j->n_pending, line, n);
+	memcpy(j->pending + j->n_pending, text, n);
 	j->n_pending += n;
-	j->n_lines++;
 	return 0;
 }
 
-static int add_header(Journal *j, const char *boot)
+static int add_line(Journal *j, const RecordKind *kind, const JournalLine *line)
 {
-	int r = add_line(j, &(JournalLine){ .kind = LINE_HEADER, .boot = (char *)boot });
+	RecordsWriter w;
+	int r = begin_pending(j, &w);
 
-	j->header = r >= 0 && streq(boot, j->boot_id);
+	if (r < 0)
+		return r;
+	records_add(&w, kind, line);
+	r = end_pending(j, &w);
+	j->n_lines += r >= 0;
 	return r;
 }
 
-static int add_record(Journal *j, const JournalRecord *r)
-{
-	return add_line(j, &(JournalLine){ .kind = LINE_WAS,
-					   .device = r->device,
-					   .knob = r->knob,
-					   .original = r->original });
-}
-
-/* Everything still recorded, in as few lines as it takes. */
+/* Everything still recorded. */
 static int fill_pending(Journal *j)
 {
-	const char *boot = NULL;
+	RecordsWriter w;
+	int r;
 
 	j->n_pending = 0;
 	j->n_lines = 0;
-	j->header = false;
-	for (size_t i = 0; i < j->n; i++) {
-		const JournalRecord *record = j->records[i];
-		int r = 0;
+	r = begin_pending(j, &w);
+	if (r < 0)
+		return r;
+	for (; j->n_lines < j->n; j->n_lines++) {
+		JournalRecord *record = j->records[j->n_lines];
 
-		if (!boot || !streq(boot, record->boot)) {
-			boot = record->boot;
-			r = add_header(j, boot);
-		}
-		if (r >= 0)
-			r = add_record(j, record);
-		if (r < 0)
-			return r;
+		records_add(&w, &journal_original_kind,
+			    &(JournalLine){ record->device, record->knob, record->original.text,
+					    record->boot });
 	}
-	return 0;
+	return end_pending(j, &w);
 }
 
 static int rewrite(Journal *j)
@@ -132,24 +132,21 @@ int journal_sync(Journal *j)
 
 int journal_record(Journal *j, const char *device_id, const char *knob, const KnobValue *original)
 {
+	const JournalLine line = { (char *)device_id, (char *)knob, (char *)original->text,
+				   j->boot_id };
 	int r = journal_insert(j, device_id, knob, j->boot_id, original);
 
-	if (r == -EEXIST)
-		return 0;
-	if (r >= 0 && !j->header)
-		r = add_header(j, j->boot_id);
-	if (r >= 0)
-		r = add_record(j, journal_find(j, device_id, knob));
-	if (r == -ENOMEM)
+	if (r < 0)
+		return r == -EEXIST ? 0 : r;
+	r = add_line(j, &journal_original_kind, &line);
+	if (r < 0)
 		(void)journal_remove(j, device_id, knob);
 	return r;
 }
 
 int journal_forget(Journal *j, const char *device_id, const char *knob)
 {
-	JournalLine line = { .kind = LINE_FORGET,
-			     .device = (char *)device_id,
-			     .knob = (char *)knob };
+	const JournalLine line = { .device = (char *)device_id, .knob = (char *)knob };
 	int r = journal_remove(j, device_id, knob);
 
 	if (r < 0)
@@ -157,7 +154,7 @@ int journal_forget(Journal *j, const char *device_id, const char *knob)
 	/* the last one out empties the file; else half of it must be chaff to be worth a rewrite */
 	if (!j->n || j->n_lines > 2 * j->n + 64)
 		return rewrite(j);
-	r = add_line(j, &line);
+	r = add_line(j, &journal_forget_kind, &line);
 	return r < 0 ? r : flush(j);
 }
 

@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The wear accounts and their file: a disk a line, in the order of their ids.
+/* The wear accounts and their file (base/records.h): a disk a line, in the order of their ids.
  *
- *	storpower-wear 1
- *	disk "wwid:naa.5000c500a1b2c3d4" starts=8.250000 loads=320.500000 starts-used=17
- *		loads-used=40 refilled=1763740800000000
+ *	storpower-wear 2 #01234567
+ *	disk id="wwid:naa.5000c500a1b2c3d4" starts=8.25 loads=320.5 starts-used=17 loads-used=40
+ *		refilled-us=1763740800000000 #01234567
  */
 
 #include "journal/wear-file.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/file.h"
-#include "base/log.h"
-#include "base/quote.h"
+#include "base/records.h"
+#include "base/set-aside.h"
 #include "base/text.h"
 
-#define WEAR_FILE_VERSION "storpower-wear 1"
 /* No disk comes near; what is beyond was not written by us. */
 #define CYCLES_MAX 1e9
 
@@ -98,165 +96,119 @@ WearAccount *wear_book_get(WearBook *b, const char *id, const WearTerms *t, uint
 	return TAKE_PTR(a);
 }
 
-/* " NAME=VALUE" at *p. */
-static int read_value(const char **p, const char *name, char *buf, size_t size)
+/* Takes over the account that was read. */
+static int take_disk(void *record, void *book)
 {
-	size_t n = strlen(name), length;
-
-	if (**p != ' ' || strncmp(*p + 1, name, n) != 0 || (*p)[n + 1] != '=')
-		return -EBADMSG;
-	*p += n + 2;
-	length = strcspn(*p, " ");
-	if (length >= size)
-		return -EBADMSG;
-	memcpy(buf, *p, length);
-	buf[length] = '\0';
-	*p += length;
-	return 0;
-}
-
-static int read_cycles(const char **p, const char *name, double *ret)
-{
-	char value[32];
-	int r = read_value(p, name, value, sizeof(value));
-
-	if (r >= 0)
-		r = parse_double(value, ret);
-	return r < 0 || fabs(*ret) <= CYCLES_MAX ? r : -ERANGE;
-}
-
-static int read_count(const char **p, const char *name, uint64_t *ret)
-{
-	char value[32];
-	unsigned long v;
-	int r = read_value(p, name, value, sizeof(value));
-
-	if (r >= 0)
-		r = parse_unsigned(value, UINT64_MAX, &v);
-	if (r >= 0)
-		*ret = v;
-	return r;
-}
-
-static int read_account(const char *p, WearAccount *a)
-{
-	int r = quote_read(&p, &a->id);
-
-	if (r >= 0)
-		r = read_cycles(&p, "starts", &a->starts);
-	if (r >= 0)
-		r = read_cycles(&p, "loads", &a->loads);
-	if (r >= 0)
-		r = read_count(&p, "starts-used", &a->starts_used);
-	if (r >= 0)
-		r = read_count(&p, "loads-used", &a->loads_used);
-	if (r >= 0)
-		r = read_count(&p, "refilled", &a->realtime_us);
-	return r < 0 || *p == '\0' ? r : -EBADMSG;
-}
-
-static int load_line(WearBook *b, const char *line)
-{
-	static const char disk[] = "disk ";
+	WearAccount *read = record;
+	WearBook *b = book;
+	size_t place = find_place(b, read->id);
 	_cleanup_(account_freep) WearAccount *a = NULL;
-	size_t place;
 	int r;
 
-	if (*line == '#' || *line == '\0')
-		return 0;
-	if (strncmp(line, disk, sizeof(disk) - 1) != 0)
-		return -EINVAL;
-	a = calloc(1, sizeof(*a));
-	r = a ? read_account(line + sizeof(disk) - 1, a) : -ENOMEM;
-	if (r < 0)
-		return r;
-	place = find_place(b, a->id);
-	if (is_at(b, place, a->id))
+	if (fabs(read->starts) > CYCLES_MAX || fabs(read->loads) > CYCLES_MAX)
+		return -ERANGE;
+	if (is_at(b, place, read->id))
 		return -EEXIST;
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return -ENOMEM;
+	*a = *read;
+	read->id = NULL;
 	r = insert_at(b, place, a);
 	if (r >= 0)
 		TAKE_PTR(a);
 	return r;
 }
 
-/* A line that does not end was not written whole, though what is there may look right. */
-static int load_part(WearBook *b, const char *text, size_t n)
+static const RecordKind disk_kind = {
+	.name = "disk",
+	.size = sizeof(WearAccount),
+	.take = take_disk,
+	.fields = {
+		FIELD(WearAccount, id, "id"),
+		FIELD(WearAccount, starts, "starts"),
+		FIELD(WearAccount, loads, "loads"),
+		FIELD(WearAccount, starts_used, "starts-used"),
+		FIELD(WearAccount, loads_used, "loads-used"),
+		FIELD(WearAccount, realtime_us, "refilled-us"),
+	},
+};
+
+static const RecordsFormat format = {
+	.name = "wear",
+	.kinds = (const RecordKind *const[]){ &disk_kind, NULL },
+	.loss = "the wear account that it held begins anew",
+};
+
+/* The old format, which is read once and saved in the new one:
+ *
+ *	storpower-wear 1
+ *	# a comment
+ *	disk "ID" starts=8.250000 loads=320.500000 starts-used=17 loads-used=40 refilled=US
+ */
+static const char old_header[] = "storpower-wear 1\n";
+
+static const RecordKind old_disk_kind = {
+	.name = "disk",
+	.size = sizeof(WearAccount),
+	.take = take_disk,
+	.fields = {
+		FIELD(WearAccount, id, ""),
+		FIELD(WearAccount, starts, "starts"),
+		FIELD(WearAccount, loads, "loads"),
+		FIELD(WearAccount, starts_used, "starts-used"),
+		FIELD(WearAccount, loads_used, "loads-used"),
+		FIELD(WearAccount, realtime_us, "refilled"),
+	},
+};
+
+static const RecordsFormat old_format = {
+	.name = "wear",
+	.kinds = (const RecordKind *const[]){ &old_disk_kind, NULL },
+	.loss = "the wear account that it held begins anew",
+	.unsealed = true,
+};
+
+static int load(WearBook *b, const char *path)
 {
-	_cleanup_free_ char *line = strndup(text, n);
+	_cleanup_free_ char *text = NULL;
+	bool old;
+	size_t n;
+	int r = read_bytes(path, &text, &n);
 
-	if (!line)
-		return -ENOMEM;
-	return text[n] == '\n' ? load_line(b, line) : -EBADMSG;
-}
-
-static int load_text(WearBook *b, const char *path, const char *text)
-{
-	static const char version[] = WEAR_FILE_VERSION "\n";
-
-	if (strncmp(text, version, sizeof(version) - 1) != 0)
-		return log_error_errno(EBADMSG, "%s:1: not \"%s\": no wear account is read", path,
-				       WEAR_FILE_VERSION);
-	text += sizeof(version) - 1;
-	for (unsigned number = 2; *text; number++) {
-		size_t n = strcspn(text, "\n");
-		int r = load_part(b, text, n);
-
-		if (r == -ENOMEM)
-			return r;
-		if (r < 0)
-			log_warning_errno(r,
-					  "%s:%u: leaving this line out: the wear account of its "
-					  "disk begins anew",
-					  path, number);
-		text += n + (text[n] == '\n');
-	}
-	return 0;
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	old = strncmp(text, old_header, strlen(old_header)) == 0;
+	r = records_read(old ? &old_format : &format, path, text, n, b);
+	/* a copy that cannot be kept is complained of there; the accounts matter more */
+	if (r > 0)
+		(void)set_aside_copy(path, text, n);
+	return MIN(r, 0);
 }
 
 int wear_book_load(const char *path, WearBook **ret)
 {
 	_cleanup_(wear_book_freep) WearBook *b = calloc(1, sizeof(*b));
-	_cleanup_free_ char *text = NULL;
 	int r = b ? 0 : -ENOMEM;
 
 	if (r >= 0 && path)
-		r = read_file(path, &text);
-	if (r >= 0 && path)
-		r = load_text(b, path, text);
-	if (r < 0 && r != -ENOENT)
-		return r;
-	*ret = TAKE_PTR(b);
-	return 0;
-}
-
-static void save_account(FILE *f, const WearAccount *a)
-{
-	fputs("disk ", f);
-	quote_write(f, a->id);
-	fprintf(f,
-		" starts=%.6f loads=%.6f starts-used=%" PRIu64 " loads-used=%" PRIu64
-		" refilled=%" PRIu64 "\n",
-		a->starts, a->loads, a->starts_used, a->loads_used, a->realtime_us);
+		r = load(b, path);
+	if (r >= 0)
+		*ret = TAKE_PTR(b);
+	return r;
 }
 
 int wear_book_save(const WearBook *b, const char *path)
 {
 	_cleanup_free_ char *text = NULL;
-	size_t size;
-	FILE *f;
+	RecordsWriter w;
+	size_t n;
+	int r = path ? records_begin(&w, format.name) : 0;
 
-	if (!path)
-		return 0;
-	f = open_memstream(&text, &size);
-	if (!f)
-		return -ENOMEM;
-	fputs(WEAR_FILE_VERSION
-	      "\n# Written by storpowerd. Cycles that each disk has left, and those it used; "
-	      "when it last earned some,\n# by the wall clock in microseconds.\n",
-	      f);
+	if (r < 0 || !path)
+		return r;
 	for (size_t i = 0; i < b->n; i++)
-		save_account(f, b->accounts[i]);
-	if (fclose(f) != 0)
-		return -ENOMEM;
-	return write_file_atomic(path, text, 0644);
+		records_add(&w, &disk_kind, b->accounts[i]);
+	r = records_end(&w, &text, &n);
+	return r < 0 ? r : write_bytes_atomic(path, text, n, 0644);
 }

@@ -96,13 +96,13 @@ static void a_file_comes_back_whole_whatever_its_length(void **state)
 	}
 }
 
-static void a_file_of_over_16_mib_is_refused(void **state)
+static void a_file_of_over_64_mib_is_refused(void **state)
 {
 	char *text = NULL;
 
 	(void)state;
 	put("file", "");
-	assert_int_equal(truncate("file", (16 << 20) + 1), 0);
+	assert_int_equal(truncate("file", (64 << 20) + 1), 0);
 	assert_int_equal(read_file("file", &text), -EFBIG);
 	assert_null(text);
 	assert_int_equal(read_file("absent", &text), -ENOENT);
@@ -244,7 +244,7 @@ int main(void)
 		cmocka_unit_test(writing_an_attribute_never_makes_a_file),
 		cmocka_unit_test(an_attribute_that_refuses_says_why),
 		cmocka_unit_test(a_file_comes_back_whole_whatever_its_length),
-		cmocka_unit_test(a_file_of_over_16_mib_is_refused),
+		cmocka_unit_test(a_file_of_over_64_mib_is_refused),
 		cmocka_unit_test(an_atomic_write_replaces_and_leaves_nothing_else),
 		cmocka_unit_test(a_failed_atomic_write_leaves_the_old_file),
 		cmocka_unit_test(missing_folders_are_made_and_present_ones_do_no_harm),

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "budget/claim.h"
+#include "flipped.h"
 
 #define BOOT_A "11111111-2222-3333-4444-555555555555"
 #define BOOT_B "aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee"
@@ -33,7 +34,7 @@ static Claims *load(const char *text, const char *boot, uint64_t boottime, uint6
 	const ClaimsClock clock = { boot, boottime, realtime };
 	Claims *c = claims_new();
 
-	assert_true(claims_load(c, "test", text, &clock) >= 0);
+	assert_true(claims_load(c, "test", text, strlen(text), &clock) >= 0);
 	return c;
 }
 
@@ -114,13 +115,12 @@ static void the_text_is_one_a_person_can_read(void **state)
 	add(c, &claim);
 	text = save(c, BOOT_A, 60, 1000);
 	assert_string_equal(
-		text,
-		"storpower-claims 1\n"
-		"# Written by storpowerd. Times are boot time / wall clock / left, in microseconds.\n"
-		"next-cookie 2\n"
-		"claim cookie=1 class=operator scope=node limit=80% "
-		"source=\"storpowerctl (root)\" reason=\"heat\" boot=" BOOT_A
-		" created=7 expiry=100/1040/40\n");
+		text, "storpower-claims 2 #40acf3d8\n"
+		      "next-cookie value=2 #bbf3ca6f\n"
+		      "claim cookie=1 class=\"operator\" scope=\"node\" limit=80 unit=\"%\" "
+		      "source=\"storpowerctl (root)\" reason=\"heat\" boot=\"" BOOT_A
+		      "\" created-us=7 expiry-boot-us=100 expiry-wall-us=1040 expiry-left-us=40 "
+		      "#66ed1f9c\n");
 }
 
 static void owner_bound_claims_are_never_saved(void **state)
@@ -216,9 +216,52 @@ static void a_limit_reads_back_to_the_last_bit(void **state)
 		assert_true(claims_get(back, i)->limit == limits[i]);
 }
 
+/* A file of the old format, as it was written. */
 #define HEAD "storpower-claims 1\n"
 
-static void a_line_nobody_understands_is_left_out_and_the_rest_loads(void **state)
+static void a_file_of_the_old_format_is_read(void **state)
+{
+	static const char text[] = HEAD
+		"# Written by storpowerd. Times are boot time / wall clock / left, in microseconds.\n"
+		"next-cookie 12\n"
+		"claim cookie=7 class=operator scope=node limit=80% source=\"storpowerctl (root)\" "
+		"reason=\"\" boot=" BOOT_A " created=123\n"
+		"claim cookie=9 class=signal scope=group target=\"rack1\" limit=0.5W source=\"hook\" "
+		"reason=\"two\\nlines \\\"x\\\" \\x1b\" boot=" BOOT_A
+		" created=123 start=200/300/77 expiry=90000000/99000000/85000000\n"
+		"claim cookie=10 class=emergency scope=device target=\"sda\" limit=5W source=\"s\" "
+		"reason=\"r\" boot=" BOOT_B " created=1 expiry=1/99000000/85000000\n";
+	_cleanup_(claims_freep) Claims *c = claims_new(), *back = NULL;
+	_cleanup_free_ char *saved = NULL;
+	const ClaimsClock clock = { BOOT_A, 123, 90000000 };
+	const Claim *claim;
+
+	(void)state;
+	assert_int_equal(claims_load(c, "test", text, strlen(text), &clock), 0);
+	saved = save(c, BOOT_A, 123, 90000000);
+	assert_non_null(strstr(saved, "storpower-claims 2 #"));
+	back = load(saved, BOOT_A, 123, 90000000);
+	claim = claims_get(back, 0);
+	assert_int_equal(claim->cookie, 7);
+	assert_true(claim->class == CLASS_OPERATOR && claim->scope == SCOPE_NODE);
+	assert_true(claim->limit == 80 && claim->unit == LIMIT_PERCENT);
+	assert_true(claim->created_us == 123 && claim->expiry_us == USEC_NEVER);
+	assert_string_equal(claim->source, "storpowerctl (root)");
+	claim = claims_get(back, 1);
+	assert_int_equal(claim->cookie, 9);
+	assert_string_equal(claim->target, "rack1");
+	assert_string_equal(claim->reason, "two\nlines \"x\" \x1b");
+	assert_true(claim->limit == 0.5 && claim->unit == LIMIT_WATTS);
+	assert_true(claim->start_us == 200 && claim->expiry_us == 90000000);
+	claim = claims_get(back, 2); /* of another boot: the wall clock counts */
+	assert_int_equal(claim->cookie, 10);
+	assert_true(claim->class == CLASS_EMERGENCY && claim->scope == SCOPE_DEVICE);
+	assert_true(claim->created_us == 0 && claim->expiry_us == 123 + 9000000);
+	assert_null(claims_get(back, 3));
+	assert_int_equal(add(back, &(Claim){ .limit = 1, .expiry_us = USEC_NEVER }), 12);
+}
+
+static void an_old_line_nobody_understands_is_left_out_and_the_rest_loads(void **state)
 {
 	static const char text[] = HEAD
 		"next-cookie 9\n"
@@ -241,7 +284,7 @@ static void a_line_nobody_understands_is_left_out_and_the_rest_loads(void **stat
 		"rubbish \xff\n"
 		"\n"
 		"# a comment\n"
-		"claim cookie=8 class=emergency scope=device target=\"sda\" limit=5W source=\"s\" reason=\"r\" boot=x created=1";
+		"claim cookie=8 class=emergency scope=device target=\"sda\" limit=5W source=\"s\" reason=\"r\" boot=x created=1\n";
 	_cleanup_(claims_freep) Claims *c = load(text, BOOT_A, 1, 1);
 
 	(void)state;
@@ -255,14 +298,117 @@ static void a_line_nobody_understands_is_left_out_and_the_rest_loads(void **stat
 
 static void a_file_of_another_version_is_not_guessed_at(void **state)
 {
-	static const char *const texts[] = { "", "storpower-claims 2\n", "storpower-claims 1",
+	static const char newer[] = "storpower-claims 3 #41acf56b\nwhatever comes\n";
+	const ClaimsClock clock = { BOOT_A, 1, 1 };
+	_cleanup_(claims_freep) Claims *c = claims_new();
+
+	(void)state;
+	assert_int_equal(claims_load(c, "test", newer, strlen(newer), &clock), -EPROTONOSUPPORT);
+	assert_null(claims_get(c, 0));
+}
+
+static void a_file_of_something_else_holds_no_claim(void **state)
+{
+	static const char *const texts[] = { "", "\n", "storpower-claims 2\n", "storpower-claims 1",
 					     "next-cookie 4\n" };
 	const ClaimsClock clock = { BOOT_A, 1, 1 };
 	_cleanup_(claims_freep) Claims *c = claims_new();
 
 	(void)state;
 	for (size_t i = 0; i < ELEMENTSOF(texts); i++)
-		assert_int_equal(claims_load(c, "test", texts[i], &clock), -EBADMSG);
+		assert_int_equal(claims_load(c, "test", texts[i], strlen(texts[i]), &clock), 1);
+	assert_null(claims_get(c, 0));
+}
+
+static bool same(const Claim *a, const Claim *b)
+{
+	return a->cookie == b->cookie && a->class == b->class && a->scope == b->scope &&
+	       streq(a->target ?: "", b->target ?: "") && a->limit == b->limit &&
+	       a->unit == b->unit && streq(a->source, b->source) && streq(a->reason, b->reason) &&
+	       a->created_us == b->created_us && a->start_us == b->start_us &&
+	       a->expiry_us == b->expiry_us;
+}
+
+static Claims *some_claims(void)
+{
+	Claims *c = claims_new();
+
+	add(c, &(Claim){ .class = CLASS_EMERGENCY,
+			 .scope = SCOPE_GROUP,
+			 .target = (char *)"rack1",
+			 .unit = LIMIT_PERCENT,
+			 .limit = 50,
+			 .reason = (char *)"two\nlines",
+			 .start_us = 20,
+			 .expiry_us = 300 });
+	add(c, &(Claim){ .limit = 350, .source = (char *)"hook", .expiry_us = USEC_NEVER });
+	add(c, &(Claim){ .limit = 80, .reason = (char *)"heat", .expiry_us = 4000 });
+	return c;
+}
+
+static void every_flipped_bit_is_noticed_and_what_is_whole_is_kept(void **state)
+{
+	_cleanup_(claims_freep) Claims *c = some_claims();
+	_cleanup_free_ char *text = save(c, BOOT_A, 1, 1);
+	const ClaimsClock clock = { BOOT_A, 1, 1 };
+	size_t n = strlen(text);
+
+	(void)state;
+	for (size_t at = 0; flip(text, n, at); flip(text, n, at++)) {
+		_cleanup_(claims_freep) Claims *back = claims_new();
+		const Claim *claim;
+		size_t i;
+
+		assert_int_equal(claims_load(back, "test", text, n, &clock), 1);
+		for (i = 0; (claim = claims_get(back, i)); i++)
+			assert_true(same(claim, claims_find(c, claim->cookie)));
+		/* a newline that is gone takes the lines on both sides of it */
+		assert_in_range(i, 1, 3);
+	}
+}
+
+static void a_nul_costs_its_own_line_only(void **state)
+{
+	_cleanup_(claims_freep) Claims *c = some_claims(), *back = claims_new();
+	_cleanup_free_ char *text = save(c, BOOT_A, 1, 1);
+	const ClaimsClock clock = { BOOT_A, 1, 1 };
+	size_t n = strlen(text);
+
+	(void)state;
+	*strstr(text, "rack1") = '\0';
+	assert_int_equal(claims_load(back, "test", text, n, &clock), 1);
+	assert_true(same(claims_get(back, 0), claims_get(c, 1)));
+	assert_true(same(claims_get(back, 1), claims_get(c, 2)));
+	assert_null(claims_get(back, 2));
+}
+
+static void any_bytes_read_back(void **state)
+{
+	uint64_t seed = 88172645463325252ULL;
+
+	(void)state;
+	for (int round = 0; round < 2000; round++) {
+		_cleanup_(claims_freep) Claims *c = claims_new(), *back = claims_new();
+		_cleanup_free_ char *text = NULL;
+		const ClaimsClock clock = { BOOT_A, 1, draw(&seed) };
+		char source[64], reason[64], target[64];
+		uint64_t bits = draw(&seed);
+		Claim claim = { .source = any_text(&seed, source, sizeof(source)),
+				.reason = any_text(&seed, reason, sizeof(reason)),
+				.target = any_text(&seed, target, sizeof(target)),
+				.start_us = draw(&seed) >> (draw(&seed) % 64),
+				.created_us = draw(&seed),
+				.expiry_us = USEC_NEVER };
+
+		claim.scope = *target ? SCOPE_DEVICE : SCOPE_NODE;
+		memcpy(&claim.limit, &bits, sizeof(bits)); /* of any size, also subnormal */
+		claim.limit = isfinite(claim.limit) ? fabs(claim.limit) : 0;
+		claim.start_us = MIN(claim.start_us, USEC_NEVER - 1);
+		add(c, &claim);
+		text = save(c, BOOT_A, 1, clock.realtime_us);
+		assert_int_equal(claims_load(back, "test", text, strlen(text), &clock), 0);
+		assert_true(same(claims_get(back, 0), claims_get(c, 0)));
+	}
 }
 
 int main(void)
@@ -277,8 +423,13 @@ int main(void)
 		cmocka_unit_test(after_a_reboot_a_lease_never_exceeds_its_remainder),
 		cmocka_unit_test(a_claim_yet_to_start_keeps_its_start_over_a_reboot),
 		cmocka_unit_test(a_limit_reads_back_to_the_last_bit),
-		cmocka_unit_test(a_line_nobody_understands_is_left_out_and_the_rest_loads),
+		cmocka_unit_test(an_old_line_nobody_understands_is_left_out_and_the_rest_loads),
+		cmocka_unit_test(a_file_of_the_old_format_is_read),
 		cmocka_unit_test(a_file_of_another_version_is_not_guessed_at),
+		cmocka_unit_test(a_file_of_something_else_holds_no_claim),
+		cmocka_unit_test(every_flipped_bit_is_noticed_and_what_is_whole_is_kept),
+		cmocka_unit_test(a_nul_costs_its_own_line_only),
+		cmocka_unit_test(any_bytes_read_back),
 	};
 
 	log_set_max_level(LOG_CRIT); /* the warnings are provoked */

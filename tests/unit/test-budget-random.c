@@ -121,7 +121,7 @@ static void step_restart(World *w)
 	clock.realtime_us = draw(w, 100 * 365) * 86400 * USEC_PER_SEC;
 	claims_free(w->claims);
 	w->claims = claims_new();
-	assert_int_equal(claims_load(w->claims, "random", text, &clock), 0);
+	assert_int_equal(claims_load(w->claims, "random", text, strlen(text), &clock), 0);
 	expire_known(w);
 	for (size_t i = w->oldest_alive; i < w->n; i++)
 		if (w->all[i].claim.owner)
@@ -244,7 +244,7 @@ static void no_reboot_ever_prolongs_a_lease(void **state)
 		assert_int_equal(claims_add(c, &lease, &cookie), 0);
 		assert_int_equal(claims_save(c, &clock, &text), 0);
 		clock = (ClaimsClock){ "after", draw(&w, 1000), draw(&w, 3000) };
-		assert_int_equal(claims_load(back, "random", text, &clock), 0);
+		assert_int_equal(claims_load(back, "random", text, strlen(text), &clock), 0);
 		assert_int_equal(claims_get(back, 0) != NULL, clock.realtime_us < due_us);
 		if (claims_get(back, 0))
 			assert_true(claims_get(back, 0)->expiry_us - clock.boottime_us <=

@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "flipped.h"
 #include "journal-replay.h"
 #include "journal/journal.h"
 
@@ -155,6 +156,13 @@ static int remove_folder(void **state)
 	return 0;
 }
 
+static void remove_copy(const char *path)
+{
+	_cleanup_free_ char *damaged = text_printf("%s.damaged", path);
+
+	unlink(damaged);
+}
+
 static bool damaged_copy_exists(const char *path)
 {
 	_cleanup_free_ char *damaged = text_printf("%s.damaged", path);
@@ -189,8 +197,9 @@ static void nothing_is_written_before_the_sync_and_all_of_it_at_once(void **stat
 	assert_string_equal(before, "");
 	assert_int_equal(journal_sync(j), 0);
 	after = contents(*state);
-	assert_string_equal(after, "storpower-journal 1 boot=" BOOT_A " #f43a5e1a\n"
-				   "was \"d\" \"kernel-knob\" \"1\" #f9d72717\n");
+	assert_string_equal(after, "storpower-journal 2 #6173f608\n"
+				   "original device=\"d\" knob=\"kernel-knob\" value=\"1\" "
+				   "boot=\"" BOOT_A "\" #0310e4ac\n");
 }
 
 static void the_first_original_is_the_one_to_go_back_to(void **state)
@@ -320,21 +329,61 @@ static void one_flipped_bit_loses_one_line_and_no_other(void **state)
 	_cleanup_free_ char *text = sample(*state);
 	size_t n = strlen(text);
 
-	for (size_t at = 0; at < n - 1; at++) {
+	for (size_t at = 0; flip(text, n, at); flip(text, n, at++)) {
 		_cleanup_(journal_closep) Journal *j = NULL;
 		size_t found = 0;
 
-		text[at] ^= 1 << (at % 8);
 		put_contents(*state, text, n);
-		text[at] ^= 1 << (at % 8);
 		j = open_at(*state, BOOT_A);
 		for (char name[] = "a"; *name < 'f'; (*name)++)
 			found += streq(original(j, name, "kernel-knob"), "128");
+		assert_int_equal(journal_size(j), found); /* nothing else is there */
 		/* four are due; a newline that is gone takes the lines on both sides of it; the
 		 * forgetting, when lost, leaves five */
-		assert_true(found >= (text[at] == '\n' ? 2 : 3));
+		flip(text, n, at);
+		assert_true(found >= (text[at / 8] == '\n' ? 2 : 3));
+		flip(text, n, at);
 		assert_true(damaged_copy_exists(*state));
+		remove_copy(*state);
 	}
+}
+
+static void a_nul_costs_its_own_line_only(void **state)
+{
+	_cleanup_free_ char *text = sample(*state);
+	_cleanup_(journal_closep) Journal *j = NULL;
+	size_t n = strlen(text);
+
+	*strstr(text, "\"a\"") = '\0';
+	put_contents(*state, text, n);
+	j = open_at(*state, BOOT_A);
+	assert_int_equal(journal_size(j), 3);
+	assert_string_equal(original(j, "e", "kernel-knob"), "128");
+	assert_true(damaged_copy_exists(*state));
+}
+
+static void any_bytes_read_back(void **state)
+{
+	_cleanup_(journal_closep) Journal *j = open_at(*state, BOOT_A);
+	char device[64], knob[64], value[KNOB_VALUE_MAX];
+	uint64_t seed = 88172645463325252ULL, again = seed;
+
+	for (int i = 0; i < 1000; i++) {
+		any_text(&seed, device, sizeof(device));
+		any_text(&seed, knob, sizeof(knob));
+		record(j, device, knob, any_text(&seed, value, sizeof(value)));
+	}
+	assert_int_equal(journal_sync(j), 0);
+	j = journal_close(j);
+	j = open_at(*state, BOOT_A);
+	for (int i = 0; i < 1000; i++) {
+		any_text(&again, device, sizeof(device));
+		any_text(&again, knob, sizeof(knob));
+		any_text(&again, value, sizeof(value));
+		if (*device && *knob) /* what is this short comes again, with another value */
+			assert_string_equal(original(j, device, knob), value);
+	}
+	assert_false(damaged_copy_exists(*state));
 }
 
 static void the_damaged_file_is_kept_as_it_was(void **state)
@@ -349,7 +398,7 @@ static void the_damaged_file_is_kept_as_it_was(void **state)
 	kept = contents(damaged);
 	assert_string_equal(kept, text);
 	now = contents(*state);
-	assert_non_null(strstr(now, "was \"a\""));
+	assert_non_null(strstr(now, "device=\"a\""));
 	assert_null(strstr(now, "\"x\""));
 	assert_null(strstr(now, "forget"));
 	j = journal_close(j);
@@ -361,7 +410,7 @@ static void the_damaged_file_is_kept_as_it_was(void **state)
 
 static void a_newer_versions_file_is_left_alone(void **state)
 {
-	static const char text[] = "storpower-journal 2 boot=x #333381ad\nwhatever comes\n";
+	static const char text[] = "storpower-journal 3 #6273f79b\nwhatever comes\n";
 	_cleanup_free_ char *after = NULL;
 	Journal *j = NULL;
 
@@ -474,9 +523,57 @@ static void records_of_two_boots_live_side_by_side(void **state)
 	assert_int_equal(journal_size_of(j, "absent"), 1);
 }
 
-static void a_lost_header_makes_records_count_for_this_boot(void **state)
+/* A journal of the old format, as it was written. */
+static const char old_journal[] =
+	"storpower-journal 1 boot=11111111-2222-3333-4444-555555555555 #f43a5e1a\n"
+	"was \"a\" \"kernel-knob\" \"128\" #e7f80c58\n"
+	"was \"größer \\\"b\\\"\\n\" \"device-knob\" \"\" #27a24702\n"
+	"storpower-journal 1 boot=aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee #f0fe3b3a\n"
+	"was \"c\" \"kernel-knob\" \"7\" #d8ec7fce\n"
+	"was \"c\" \"device-knob\" \"8\" #abc78b4a\n"
+	"forget \"c\" \"kernel-knob\" #6c5e54ef\n";
+
+static void a_journal_of_the_old_format_is_read_and_written_anew(void **state)
 {
-	_cleanup_free_ char *text = sample(*state);
+	_cleanup_(journal_closep) Journal *j = NULL;
+	_cleanup_free_ char *now = NULL;
+
+	put_contents(*state, old_journal, strlen(old_journal));
+	j = open_at(*state, BOOT_B);
+	now = contents(*state);
+	assert_true(strncmp(now, "storpower-journal 2 #", 21) == 0);
+	assert_null(strstr(now, "was"));
+	j = journal_close(j);
+	j = open_at(*state, BOOT_B);
+	assert_int_equal(journal_size(j), 3);
+	assert_string_equal(original(j, "a", "kernel-knob"), "128");
+	assert_string_equal(original(j, "größer \"b\"\n", "device-knob"), "");
+	assert_string_equal(original(j, "c", "device-knob"), "8");
+	assert_false(damaged_copy_exists(*state));
+	journal_forget_moot(j, knob_survival); /* the first is of an earlier boot */
+	assert_int_equal(journal_size(j), 2);
+	assert_null(journal_original(j, "a", "kernel-knob"));
+}
+
+static void a_damaged_journal_of_the_old_format_gives_what_is_whole(void **state)
+{
+	_cleanup_free_ char *text = strdup(old_journal);
+	size_t n = strlen(text);
+
+	for (size_t at = 0; flip(text, n, at); flip(text, n, at++)) {
+		_cleanup_(journal_closep) Journal *j = NULL;
+
+		put_contents(*state, text, n);
+		j = open_at(*state, BOOT_A);
+		assert_in_range(journal_size(j), 1, 4);
+		assert_true(damaged_copy_exists(*state));
+		remove_copy(*state);
+	}
+}
+
+static void a_lost_old_header_makes_records_count_for_this_boot(void **state)
+{
+	_cleanup_free_ char *text = strdup(old_journal);
 	_cleanup_(journal_closep) Journal *j = NULL;
 	Hardware h = { .kernel = "ours" };
 	_cleanup_(device_unrefp) Device *d = make_device(&h);
@@ -488,6 +585,18 @@ static void a_lost_header_makes_records_count_for_this_boot(void **state)
 	j = open_at(*state, BOOT_B);
 	assert_int_equal(journal_restore_device(j, d, NULL), 0);
 	assert_string_equal(h.kernel, "128");
+}
+
+static void a_lost_first_line_costs_nothing(void **state)
+{
+	_cleanup_free_ char *text = sample(*state);
+	_cleanup_(journal_closep) Journal *j = NULL;
+
+	text[0] = 'X';
+	put_contents(*state, text, strlen(text));
+	j = open_at(*state, BOOT_A);
+	assert_int_equal(journal_size(j), 4);
+	assert_true(damaged_copy_exists(*state));
 }
 
 static void what_cannot_be_restored_stays_recorded(void **state)
@@ -614,6 +723,8 @@ int main(void)
 		journal_test(the_file_does_not_grow_for_ever),
 		journal_test(a_torn_last_line_is_dropped),
 		journal_test(one_flipped_bit_loses_one_line_and_no_other),
+		journal_test(a_nul_costs_its_own_line_only),
+		journal_test(any_bytes_read_back),
 		journal_test(the_damaged_file_is_kept_as_it_was),
 		journal_test(a_newer_versions_file_is_left_alone),
 		journal_test(two_processes_never_share_a_journal),
@@ -621,7 +732,10 @@ int main(void)
 		journal_test(restoring_puts_everything_back_in_registry_order),
 		journal_test(after_a_reboot_only_what_the_device_keeps_is_written),
 		journal_test(records_of_two_boots_live_side_by_side),
-		journal_test(a_lost_header_makes_records_count_for_this_boot),
+		journal_test(a_journal_of_the_old_format_is_read_and_written_anew),
+		journal_test(a_damaged_journal_of_the_old_format_gives_what_is_whole),
+		journal_test(a_lost_old_header_makes_records_count_for_this_boot),
+		journal_test(a_lost_first_line_costs_nothing),
 		journal_test(what_cannot_be_restored_stays_recorded),
 		journal_test(ten_thousand_devices_are_recorded_in_one_write),
 		journal_test(a_kill_at_any_step_leaves_nothing_capped_after_restore),

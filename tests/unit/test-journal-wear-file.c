@@ -16,17 +16,22 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "flipped.h"
 #include "journal/wear-file.h"
 
 #define HOUR      (3600 * USEC_PER_SEC)
 #define DAY       (24 * HOUR)
 #define NOW       (55 * 365 * DAY)
 #define TEN_A_DAY ((WearTerms){ .starts_a_day = 10, .loads_a_day = 300 })
-#define HEAD      "storpower-wear 1\n"
+#define HEAD      "storpower-wear 2 #b75a031e\n"
 #define LINE_A                                                                                     \
-	"disk \"a\" starts=-2.250000 loads=7.500000 starts-used=9 loads-used=11 refilled=77\n"
-#define LINE_B  "disk \"b\" starts=1.000000 loads=2.000000 starts-used=3 loads-used=4 refilled=5\n"
-#define EPSILON 1e-9
+	"disk id=\"a\" starts=-2.25 loads=7.5 starts-used=9 loads-used=11 refilled-us=77 #037f52f9\n"
+#define LINE_B "disk id=\"b\" starts=1 loads=2 starts-used=3 loads-used=4 refilled-us=5 #e19a545c\n"
+/* The old format, as it was written. */
+#define OLD_HEAD "storpower-wear 1\n"
+#define OLD_A    "disk \"a\" starts=-2.250000 loads=7.500000 starts-used=9 loads-used=11 refilled=77\n"
+#define OLD_B    "disk \"b\" starts=1.000000 loads=2.000000 starts-used=3 loads-used=4 refilled=5\n"
+#define EPSILON  1e-9
 
 static bool near(double a, double b)
 {
@@ -167,33 +172,133 @@ static void the_file_is_one_a_person_can_read(void **state)
 	(void)state;
 	assert_int_equal(wear_book_save(b, "wear"), 0);
 	assert_int_equal(read_file("wear", &text), 0);
-	assert_string_equal(text, HEAD
-			    "# Written by storpowerd. Cycles that each disk has left, and those it "
-			    "used; when it last earned some,\n"
-			    "# by the wall clock in microseconds.\n" LINE_A LINE_B);
+	assert_string_equal(text, HEAD LINE_A LINE_B);
 }
 
-static void a_file_that_is_none_of_ours_is_refused(void **state)
+static void a_file_of_the_old_format_is_read_and_saved_in_the_new(void **state)
+{
+	_cleanup_(wear_book_freep) WearBook *b = load_text(
+		OLD_HEAD "# Written by storpowerd. Cycles that each disk has left, and those it "
+			 "used; when it last earned some,\n"
+			 "# by the wall clock in microseconds.\n" OLD_A OLD_B);
+	_cleanup_free_ char *text = NULL;
+
+	(void)state;
+	assert_int_equal(access("wear.damaged", F_OK), -1);
+	assert_int_equal(wear_book_save(b, "wear"), 0);
+	assert_int_equal(read_file("wear", &text), 0);
+	assert_string_equal(text, HEAD LINE_A LINE_B);
+}
+
+static void a_newer_versions_file_is_refused(void **state)
+{
+	WearBook *b = NULL;
+
+	(void)state;
+	assert_int_equal(write_file_atomic("wear", "storpower-wear 3 #b85a04b1\n" LINE_A, 0644), 0);
+	assert_int_equal(wear_book_load("wear", &b), -EPROTONOSUPPORT);
+	assert_null(b);
+	assert_int_equal(wear_book_load(".", &b), -EIO); /* a folder in its place */
+}
+
+static void a_file_that_is_none_of_ours_is_kept_beside(void **state)
 {
 	static const char *const texts[] = { "",
 					     "\n",
 					     "rubbish\n",
-					     "storpower-wear 2\n" LINE_A,
+					     "storpower-wear 2\n" OLD_A,
 					     "storpower-wear 1",
-					     "storpower-wear 11\n" LINE_A,
-					     LINE_A HEAD };
-	WearBook *b = NULL;
+					     "storpower-wear 11\n" OLD_A,
+					     OLD_A OLD_HEAD };
 
 	(void)state;
 	for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-		assert_int_equal(write_file_atomic("wear", texts[i], 0644), 0);
-		assert_int_equal(wear_book_load("wear", &b), -EBADMSG);
-		assert_null(b);
+		_cleanup_(wear_book_freep) WearBook *b = load_text(texts[i]);
+		_cleanup_free_ char *kept = NULL;
+
+		assert_true(is_new(b, "a"));
+		assert_int_equal(read_file("wear.damaged", &kept), 0);
+		assert_string_equal(kept, texts[i]);
+		assert_int_equal(unlink("wear.damaged"), 0);
 	}
-	assert_int_equal(wear_book_load(".", &b), -EIO); /* a folder in its place */
 }
 
-static void a_wrong_line_costs_only_its_own_disk(void **state)
+static bool is_a(const WearAccount *a)
+{
+	return a->starts == -2.25 && a->loads == 7.5 && a->starts_used == 9 &&
+	       a->loads_used == 11 && a->realtime_us == 77;
+}
+
+static bool is_b(const WearAccount *a)
+{
+	return a->starts == 1 && a->loads == 2 && a->starts_used == 3 && a->loads_used == 4 &&
+	       a->realtime_us == 5;
+}
+
+static void put_bytes(const char *text, size_t n)
+{
+	assert_int_equal(write_bytes_atomic("wear", text, n, 0644), 0);
+}
+
+static void every_flipped_bit_is_noticed_and_what_is_whole_is_kept(void **state)
+{
+	static const char sample[] = HEAD LINE_A LINE_B;
+	char text[sizeof(sample)];
+	size_t n = strlen(sample);
+
+	(void)state;
+	memcpy(text, sample, sizeof(text));
+	for (size_t at = 0; flip(text, n, at); flip(text, n, at++)) {
+		_cleanup_(wear_book_freep) WearBook *b = NULL;
+		bool a_there, b_there;
+
+		put_bytes(text, n);
+		b = load("wear");
+		a_there = is_a(get(b, "a"));
+		b_there = is_b(get(b, "b"));
+		assert_true(a_there || is_new(b, "a"));
+		assert_true(b_there || is_new(b, "b"));
+		/* a newline that is gone takes the lines on both sides of it */
+		assert_true(a_there || b_there || sample[at / 8] == '\n');
+		assert_int_equal(unlink("wear.damaged"), 0);
+	}
+}
+
+static void a_nul_costs_its_own_line_only(void **state)
+{
+	static const char text[] = HEAD "disk id=\"\0\" #01234567\n" LINE_A;
+	_cleanup_(wear_book_freep) WearBook *b = NULL;
+
+	(void)state;
+	put_bytes(text, sizeof(text) - 1);
+	b = load("wear");
+	assert_true(is_a(get(b, "a")));
+	assert_int_equal(access("wear.damaged", F_OK), 0);
+}
+
+static void any_bytes_and_any_number_read_back(void **state)
+{
+	uint64_t seed = 88172645463325252ULL;
+	char id[64];
+
+	(void)state;
+	for (int i = 0; i < 500; i++) {
+		_cleanup_(wear_book_freep) WearBook *b = load(NULL), *back = NULL;
+		WearAccount *a = get(b, any_text(&seed, id, sizeof(id))), *read;
+
+		a->starts = ldexp((double)(int64_t)draw(&seed), -40);
+		a->loads = ldexp((double)(int64_t)draw(&seed), -(int)(draw(&seed) % 1000) - 40);
+		a->starts_used = draw(&seed);
+		assert_int_equal(wear_book_save(b, "wear"), 0);
+		back = load("wear");
+		read = get(back, id);
+		assert_true(read->starts == a->starts && read->loads == a->loads);
+		assert_true(read->starts_used == a->starts_used && read->loads_used == 0);
+	}
+	assert_int_equal(access("wear.damaged", F_OK), -1);
+}
+
+static void a_wrong_old_line_costs_only_its_own_disk(void **state)
 {
 	static const char *const wrong[] = {
 		"disk\n",
@@ -203,7 +308,6 @@ static void a_wrong_line_costs_only_its_own_disk(void **state)
 		"disk \"c\" starts=1 loads=1 starts-used=1 loads-used=1\n",
 		"disk \"c\" starts=1 loads=1 starts-used=1 loads-used=1 refilled=1 x=1\n",
 		"disk \"c\" starts=1 loads=1 starts-used=1 loads-used=1 refilled=\n",
-		"disk \"c\" loads=1 starts=1 starts-used=1 loads-used=1 refilled=1\n",
 		"disk \"c\" starts=nan loads=1 starts-used=1 loads-used=1 refilled=1\n",
 		"disk \"c\" starts=1 loads=inf starts-used=1 loads-used=1 refilled=1\n",
 		"disk \"c\" starts=-1e10 loads=1 starts-used=1 loads-used=1 refilled=1\n",
@@ -211,8 +315,6 @@ static void a_wrong_line_costs_only_its_own_disk(void **state)
 		"disk \"c\" starts=1 loads=1 starts-used=1 loads-used=1.5 refilled=1\n",
 		"disk \"c\" starts=1 loads=1 starts-used=1 loads-used=1 "
 		"refilled=99999999999999999999\n",
-		"disk \"c\" starts=1 loads=1 starts-used=1 loads-used=1 "
-		"refilled=000000000000000000000000000000000001\n",
 		"disk \"b\" starts=9 loads=9 starts-used=9 loads-used=9 refilled=9\n",
 		"tape \"c\" starts=1 loads=1 starts-used=1 loads-used=1 refilled=1\n",
 		"# starts=1\n\n",
@@ -220,7 +322,7 @@ static void a_wrong_line_costs_only_its_own_disk(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ELEMENTSOF(wrong); i++) {
-		_cleanup_free_ char *text = text_printf(HEAD LINE_B "%s" LINE_A, wrong[i]);
+		_cleanup_free_ char *text = text_printf(OLD_HEAD OLD_B "%s" OLD_A, wrong[i]);
 		_cleanup_(wear_book_freep) WearBook *b = load_text(text);
 
 		assert_true(is_new(b, "c"));
@@ -230,21 +332,23 @@ static void a_wrong_line_costs_only_its_own_disk(void **state)
 }
 
 /* Cut anywhere, a number of it could still look right. */
-static void a_file_that_was_cut_gives_whole_lines_or_none(void **state)
+static void check_cuts(const char *whole, size_t head, size_t both)
 {
-	static const char whole[] = HEAD LINE_A LINE_B;
-
-	(void)state;
-	for (size_t n = strlen(HEAD); n < strlen(whole); n++) {
+	for (size_t n = head; n < strlen(whole); n++) {
 		_cleanup_free_ char *text = strndup(whole, n);
 		_cleanup_(wear_book_freep) WearBook *b = load_text(text);
 
-		assert_true(is_new(b, "b"));
-		if (n >= strlen(HEAD LINE_A))
-			assert_true(near(get(b, "a")->starts, -2.25));
-		else
-			assert_true(is_new(b, "a"));
+		assert_true(is_new(b, "b") ||
+			    n + 1 == strlen(whole)); /* only its newline is gone */
+		assert_true(n + 1 >= both ? is_a(get(b, "a")) || n + 1 == both : is_new(b, "a"));
 	}
+}
+
+static void a_file_that_was_cut_gives_whole_lines_or_none(void **state)
+{
+	(void)state;
+	check_cuts(HEAD LINE_A LINE_B, strlen(HEAD), strlen(HEAD LINE_A));
+	check_cuts(OLD_HEAD OLD_A OLD_B, strlen(OLD_HEAD), strlen(OLD_HEAD OLD_A));
 }
 
 /* Charges and saves for ever, and tells of each save that has returned. */
@@ -369,8 +473,13 @@ int main(void)
 		file_test(accounts_survive_a_restart),
 		file_test(what_passed_between_two_runs_is_earned),
 		file_test(the_file_is_one_a_person_can_read),
-		file_test(a_file_that_is_none_of_ours_is_refused),
-		file_test(a_wrong_line_costs_only_its_own_disk),
+		file_test(a_file_of_the_old_format_is_read_and_saved_in_the_new),
+		file_test(a_newer_versions_file_is_refused),
+		file_test(a_file_that_is_none_of_ours_is_kept_beside),
+		file_test(every_flipped_bit_is_noticed_and_what_is_whole_is_kept),
+		file_test(a_nul_costs_its_own_line_only),
+		file_test(any_bytes_and_any_number_read_back),
+		file_test(a_wrong_old_line_costs_only_its_own_disk),
 		file_test(a_file_that_was_cut_gives_whole_lines_or_none),
 		file_test(a_kill_at_any_moment_loses_no_charge_that_was_saved),
 		file_test(a_save_is_on_the_disk_with_its_name_before_it_returns),
