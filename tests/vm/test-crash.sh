@@ -63,7 +63,7 @@ one_round() { # NUMBER
 		ctl set "$((35 + RANDOM % 60))%" >/dev/null 2>&1 &
 		sleep "$(moment)"
 	fi
-	for knob in $(sed -nE 's/^was "?[^" ]*"? "?([a-z-]*)"? .*/\1/p' "$tmp/state/journal" | sort -u); do
+	for knob in $(sed -nE 's/^original .* knob="([a-z-]*)" value=.*/\1/p' "$tmp/state/journal" | sort -u); do
 		seen[$knob]=$((${seen[$knob]:-0} + 1))
 	done
 	kill -KILL "$daemon_pid"
