@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <math.h>
 
 #include "base/clock.h"
@@ -6,40 +7,48 @@
 #include "fuzz.h"
 #include "journal/wear-file.h"
 
-static char *saved(const char *folder, const WearBook *b)
+static char *saved(const char *path, const WearBook *b)
 {
-	char path[64], *text = NULL;
+	char *text = NULL;
 
-	snprintf(path, sizeof(path), "%s/wear", folder);
 	fuzz_check(wear_book_save(b, path) == 0);
 	fuzz_check(read_file(path, &text) == 0);
 	return text;
 }
 
 /* What loads, saves and loads again as the same text; and no account leaves its bucket. */
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void check_book(const FuzzFolder *folder, const WearBook *first)
 {
 	static const uint64_t now = 9000000 * USEC_PER_SEC;
-	char folder[] = "/dev/shm/fuzz-wear-XXXXXX", path[64];
 	const WearTerms terms = wear_terms(0, 5, 10);
-	_cleanup_close_ int fd = fuzz_file(data, size);
-	_cleanup_(wear_book_freep) WearBook *first = NULL, *second = NULL;
-	_cleanup_free_ char *once = NULL, *twice = NULL;
+	_cleanup_free_ char *once = saved(folder->path, first), *twice = NULL;
+	_cleanup_(wear_book_freep) WearBook *second = NULL;
 	WearAccount *a;
 
-	if (wear_book_load(fuzz_path(fd).text, &first) < 0)
-		return 0;
-	fuzz_check(mkdtemp(folder));
-	snprintf(path, sizeof(path), "%s/wear", folder);
-	once = saved(folder, first);
-	fuzz_check(wear_book_load(path, &second) == 0);
-	twice = saved(folder, second);
+	unlink(folder->damaged);
+	fuzz_check(wear_book_load(folder->path, &second) == 0);
+	fuzz_check(access(folder->damaged, F_OK) < 0);
+	twice = saved(folder->path, second);
 	fuzz_check(strcmp(once, twice) == 0);
 	a = wear_book_get(second, "a", &terms, now);
 	wear_refill(a, &terms, now);
 	fuzz_check(a->starts <= terms.starts_a_day && a->loads <= terms.loads_a_day);
 	fuzz_check(isfinite(a->starts) && isfinite(a->loads));
-	unlink(path);
-	rmdir(folder);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	_cleanup_free_ char *text = fuzz_sealed(data, &size);
+	_cleanup_(wear_book_freep) WearBook *b = NULL;
+	FuzzFolder folder;
+	int r;
+
+	fuzz_open_folder(&folder, "wear");
+	fuzz_check(write_bytes_atomic(folder.path, text, size, 0600) == 0);
+	r = wear_book_load(folder.path, &b);
+	fuzz_check(r == 0 || r == -EPROTONOSUPPORT);
+	if (r == 0)
+		check_book(&folder, b);
+	fuzz_close_folder(&folder);
 	return 0;
 }

@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/records.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -51,6 +52,50 @@ static inline FuzzPath fuzz_path(int fd)
 
 	snprintf(path.text, sizeof(path.text), "/proc/self/fd/%d", fd);
 	return path;
+}
+
+/* A copy of the bytes. Random bytes hardly ever carry a right checksum: an input that starts with
+ * '!' has one put behind each of its lines, so that what lies behind the check is reached too. */
+static inline char *fuzz_sealed(const uint8_t *data, size_t *size)
+{
+	_cleanup_free_ char *text = fuzz_text(data, *size);
+	char *out = NULL;
+	FILE *f;
+
+	if (*text != '!')
+		return TAKE_PTR(text);
+	f = open_memstream(&out, size);
+	for (const char *p = text + 1; f && *p;) {
+		int n = (int)strcspn(p, "\n");
+
+		fprintf(f, "%.*s #%08x\n", n, p, records_checksum(p, (size_t)n));
+		p += n + (p[n] == '\n');
+	}
+	if (!f || fclose(f) != 0)
+		abort();
+	return out;
+}
+
+/* A folder in memory, where syncs are free, and a file in it. */
+typedef struct FuzzFolder {
+	char folder[32], path[64], damaged[80];
+} FuzzFolder;
+
+static inline void fuzz_open_folder(FuzzFolder *f, const char *name)
+{
+	strcpy(f->folder, "/dev/shm/fuzz-XXXXXX");
+	if (!mkdtemp(f->folder))
+		abort();
+	snprintf(f->path, sizeof(f->path), "%s/%s", f->folder, name);
+	snprintf(f->damaged, sizeof(f->damaged), "%s.damaged", f->path);
+}
+
+static inline void fuzz_close_folder(const FuzzFolder *f)
+{
+	unlink(f->path);
+	unlink(f->damaged);
+	if (rmdir(f->folder) < 0)
+		abort();
 }
 
 /* Like assert(), but never compiled out. */

@@ -3,8 +3,10 @@
 
 FUZZ_SECONDS ?= 10
 FUZZ_SEES_limit := base
+FUZZ_SEES_records := base
 FUZZ_SEES_claims := $(SEES_budget)
 FUZZ_SEES_wear := $(SEES_journal)
+FUZZ_SEES_wake := $(SEES_device)
 FUZZ_SEES_journal := $(SEES_journal)
 FUZZ_SEES_config := $(SEES_config)
 FUZZ_SEES_profile := $(SEES_model)
@@ -13,8 +15,10 @@ FUZZ_SEES_node := $(SEES_sim)
 FUZZ_SEES_enforce := $(SEES_pure)
 
 FUZZ_SEEDS_limit := $(wildcard tests/fuzz/seeds/limit/*)
+FUZZ_SEEDS_records := $(wildcard tests/fuzz/seeds/records/*)
 FUZZ_SEEDS_claims := $(wildcard tests/fuzz/seeds/claims/*)
 FUZZ_SEEDS_wear := $(wildcard tests/fuzz/seeds/wear/*)
+FUZZ_SEEDS_wake := $(wildcard tests/fuzz/seeds/wake/*)
 FUZZ_SEEDS_journal := $(wildcard tests/fuzz/seeds/journal/*)
 FUZZ_SEEDS_config := packaging/storpower.conf $(wildcard tests/fuzz/seeds/config/*)
 FUZZ_SEEDS_profile := $(wildcard policies/profiles/*.profile)
