@@ -132,10 +132,9 @@ static int read_count(const char *text, uint64_t *ret)
 	return r;
 }
 
-/* A bare text without a key is the rest of the line. */
-static int read_value(const char **p, const RecordField *field, void *at)
+/* A field's value, of which `bare` bytes are its own if it is not quoted. */
+static int read_value(const char **p, size_t bare, const RecordField *field, void *at)
 {
-	size_t bare = *field->key || field->type != FIELD_TEXT ? strcspn(*p, " ") : strlen(*p);
 	_cleanup_free_ char *text = NULL;
 	int r = 0;
 
@@ -154,20 +153,25 @@ static int read_value(const char **p, const RecordField *field, void *at)
 	}
 }
 
-/* Reads one KEY=VALUE at *p; bit per field in *seen. */
+/* Reads one KEY=VALUE at *p; bit per field in *seen. A value without a key, as the first versions
+ * of the files have them, is of the next field; a bare text without a key is the rest of the line.
+ */
 static int read_field(const char **p, const RecordKind *kind, void *record, unsigned *seen)
 {
 	size_t n = strcspn(*p, "= \""), key_n = (*p)[n] == '=' ? n : 0;
 
 	for (size_t i = 0; kind->fields[i].key; i++) {
 		const RecordField *field = &kind->fields[i];
+		bool whole = !key_n && field->type == FIELD_TEXT;
 
-		if (*seen & (1U << i) || strlen(field->key) != key_n ||
-		    strncmp(field->key, *p, key_n) != 0)
+		if (*seen & (1U << i))
+			continue;
+		if (key_n && (strlen(field->key) != key_n || strncmp(field->key, *p, key_n) != 0))
 			continue;
 		*seen |= 1U << i;
 		*p += key_n ? key_n + 1 : 0;
-		return read_value(p, field, (char *)record + field->offset);
+		return read_value(p, whole ? strlen(*p) : strcspn(*p, " "), field,
+				  (char *)record + field->offset);
 	}
 	return -EBADMSG;
 }
@@ -259,7 +263,9 @@ static int read_sealed(Reader *r, const char *line, size_t n, bool ended)
 static int read_unsealed(Reader *r, const char *line, size_t n, bool ended)
 {
 	if (!ended)
-		return -EBADMSG; /* what is there may look right all the same */
+		return -EBADMSG;                  /* what is there may look right all the same */
+	while (n && strchr(" \t\r", line[n - 1])) /* an editor's */
+		n--;
 	return n == 0 || *line == '#' ? 0 : read_copy(r, line, n);
 }
 

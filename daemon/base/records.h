@@ -23,7 +23,7 @@ typedef enum FieldType {
 } FieldType;
 
 typedef struct RecordField {
-	const char *key; /* "": without a key, in files of the first version */
+	const char *key;
 	FieldType type;
 	size_t offset;
 	bool optional; /* NULL and 0 are left out */
@@ -50,7 +50,7 @@ typedef struct RecordKind {
 	/* Takes a record that is whole; a text that it keeps it sets to NULL. An error other than
 	 * -ENOMEM: the record makes no sense. */
 	int (*take)(void *record, void *userdata);
-	RecordField fields[RECORD_FIELDS_MAX + 1]; /* up to the first without a key */
+	RecordField fields[RECORD_FIELDS_MAX + 1]; /* up to one without a key */
 } RecordKind;
 
 #define RECORDS_VERSION 2
@@ -61,7 +61,7 @@ typedef struct RecordsFormat {
 	const char *loss;               /* what a damaged line costs, for the log */
 	/* Its last line may be unfinished: what it was to tell had not happened yet. */
 	bool appended;
-	/* The first version of the format: without checksums, but with comments. */
+	/* Of the first version, without checksums but with comments. */
 	bool unsealed;
 } RecordsFormat;
 

@@ -74,10 +74,10 @@ typedef struct ClaimsClock {
 	uint64_t boottime_us, realtime_us;
 } ClaimsClock;
 int claims_save(const Claims *c, const ClaimsClock *clock, char **ret_text);
-/* Adds to `c`, with their old cookies, those of n bytes that a NUL follows; a line that cannot be
- * understood is logged with its number and left out (then 1 is returned: keep the file as found), as
- * is (at info) a lease that has run out. Later cookies are above any ever saved. -EPROTONOSUPPORT
- * when another version wrote the file: nothing is added. */
+/* Adds to `c`, with their old cookies, the claims of n bytes of text, behind which a NUL stands. A
+ * line that cannot be understood is logged with its number and left out (then more than 0 is
+ * returned: keep the file as found), as is (at info) a lease that has run out. Later cookies are
+ * above any ever saved. -EPROTONOSUPPORT when another version wrote the file: nothing is added. */
 int claims_load(Claims *c, const char *path, const char *text, size_t n, const ClaimsClock *clock);
 
 const char *claim_class_name(ClaimClass k); /* "schedule", "signal", "operator", "emergency" */

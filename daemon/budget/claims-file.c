@@ -30,19 +30,28 @@ static const RecordKind claim_kind = {
 	},
 };
 
-static const RecordKind next_cookie_kind = {
+static int take_next_cookie(void *cookie, void *userdata)
+{
+	Claims *c = ((const ClaimsLoader *)userdata)->claims;
+	uint64_t next = *(const uint64_t *)cookie;
+
+	if (next >= COOKIE_MAX)
+		return -ERANGE;
+	c->next_cookie = MAX(c->next_cookie, next);
+	return 0;
+}
+
+const RecordKind claims_next_cookie_kind = {
 	.name = "next-cookie",
 	.size = sizeof(uint64_t),
-	.take = claims_take_next_cookie,
+	.take = take_next_cookie,
 	.fields = { { "value", FIELD_COUNT, 0 } },
 };
 
-static const RecordKind *const kinds[] = { &next_cookie_kind, &claim_kind, NULL };
-
 static const RecordsFormat format = {
 	.name = "claims",
-	.kinds = kinds,
-	.loss = "leaving out what it held; if it was a claim, set it anew",
+	.kinds = (const RecordKind *const[]){ &claims_next_cookie_kind, &claim_kind, NULL },
+	.loss = CLAIMS_LOSS,
 };
 
 static Moment moment_of(uint64_t boot_us, const ClaimsClock *clock)
@@ -83,7 +92,7 @@ int claims_save(const Claims *c, const ClaimsClock *clock, char **ret_text)
 
 	if (r < 0)
 		return r;
-	records_add(&w, &next_cookie_kind, &c->next_cookie);
+	records_add(&w, &claims_next_cookie_kind, &c->next_cookie);
 	for (size_t i = 0; i < c->n; i++)
 		if (!c->claims[i].owner)
 			save_claim(&w, &c->claims[i], clock);
@@ -149,17 +158,6 @@ int claims_take_saved(void *saved_claim, void *userdata)
 	if (claim.expiry_us > l->clock->boottime_us)
 		return claims_insert(l->claims, &claim, s->cookie);
 	log_info("claim %lu by %s has run out meanwhile", (unsigned long)s->cookie, s->source);
-	return 0;
-}
-
-int claims_take_next_cookie(void *cookie, void *userdata)
-{
-	Claims *c = ((const ClaimsLoader *)userdata)->claims;
-	uint64_t next = *(const uint64_t *)cookie;
-
-	if (next >= COOKIE_MAX)
-		return -ERANGE;
-	c->next_cookie = MAX(c->next_cookie, next);
 	return 0;
 }
 

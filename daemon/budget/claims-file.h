@@ -31,9 +31,11 @@ typedef struct ClaimsLoader {
 	const ClaimsClock *clock;
 } ClaimsLoader;
 
-/* What both versions of the file do with what they have read; userdata: a ClaimsLoader. */
+/* Adds the claim; userdata: a ClaimsLoader. */
 int claims_take_saved(void *saved_claim, void *userdata);
-int claims_take_next_cookie(void *cookie, void *userdata);
+
+extern const RecordKind claims_next_cookie_kind;
+#define CLAIMS_LOSS "leaving out what it held; if it was a claim, set it anew"
 
 /* claims-old.c: files of the first version */
 extern const RecordsFormat claims_old_format;

@@ -70,19 +70,10 @@ static const RecordKind claim_kind = {
 	},
 };
 
-static const RecordKind next_cookie_kind = {
-	.name = "next-cookie",
-	.size = sizeof(uint64_t),
-	.take = claims_take_next_cookie,
-	.fields = { { "", FIELD_COUNT, 0 } },
-};
-
-static const RecordKind *const kinds[] = { &next_cookie_kind, &claim_kind, NULL };
-
 const RecordsFormat claims_old_format = {
 	.name = "claims",
-	.kinds = kinds,
-	.loss = "leaving out what it held; if it was a claim, set it anew",
+	.kinds = (const RecordKind *const[]){ &claims_next_cookie_kind, &claim_kind, NULL },
+	.loss = CLAIMS_LOSS,
 	.unsealed = true,
 };
 

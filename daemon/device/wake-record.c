@@ -68,14 +68,19 @@ static int take_failed(void *adapter, void *record)
 	return note(record, ((Adapter *)adapter)->hba, WAKE_FAILED);
 }
 
-#define HBA_KIND(name, take, key)                                                                  \
-	name, sizeof(Adapter), take,                                                               \
-	{                                                                                          \
-		FIELD(Adapter, hba, key)                                                           \
-	}
+static const RecordKind tested_kind = {
+	.name = "tested",
+	.size = sizeof(Adapter),
+	.take = take_tested,
+	.fields = { FIELD(Adapter, hba, "hba") },
+};
 
-static const RecordKind tested_kind = { HBA_KIND("tested", take_tested, "hba") };
-static const RecordKind failed_kind = { HBA_KIND("failed", take_failed, "hba") };
+static const RecordKind failed_kind = {
+	.name = "failed",
+	.size = sizeof(Adapter),
+	.take = take_failed,
+	.fields = { FIELD(Adapter, hba, "hba") },
+};
 
 static const RecordsFormat format = {
 	.name = "wake-tests",
@@ -85,40 +90,18 @@ static const RecordsFormat format = {
 
 /* The old format, which is read once and saved in the new one: "tested HBA" or "failed HBA" a line,
  * also written by hand, so that the last word counts; no first line says what the file is. */
+static const RecordsFormat old_format = {
+	.name = "wake-tests",
+	.kinds = (const RecordKind *const[]){ &tested_kind, &failed_kind, NULL },
+	.loss = "it is neither \"tested HBA\" nor \"failed HBA\"",
+	.unsealed = true,
+};
+
+/* A new file begins with an 's', which no flipped bit makes one of these. */
 static bool is_old(const char *text)
 {
 	return *text && strchr("tf#\n", *text);
 }
-
-static int take_old(void *adapter, void *record, WakeTested tested)
-{
-	char *hba = ((Adapter *)adapter)->hba, *end = hba + strlen(hba);
-
-	while (end > hba && strchr(" \t\r", end[-1])) /* an editor's */
-		*--end = '\0';
-	return *hba ? note(record, hba, tested) : -EINVAL;
-}
-
-static int take_old_tested(void *adapter, void *record)
-{
-	return take_old(adapter, record, WAKE_TESTED);
-}
-
-static int take_old_failed(void *adapter, void *record)
-{
-	return take_old(adapter, record, WAKE_FAILED);
-}
-
-static const RecordKind old_tested_kind = { HBA_KIND("tested", take_old_tested, "") };
-static const RecordKind old_failed_kind = { HBA_KIND("failed", take_old_failed, "") };
-
-static const RecordsFormat old_format = {
-	.name = "wake-tests",
-	.kinds = (const RecordKind *const[]){ &old_tested_kind, &old_failed_kind, NULL },
-	.loss = "neither \"tested HBA\" nor \"failed HBA\"",
-	.unsealed = true,
-};
-/* End of the old format. */
 
 static int load(WakeRecord *r)
 {

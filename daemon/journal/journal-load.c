@@ -23,7 +23,7 @@ int journal_take_original(void *line, void *loader)
 	return r == -EEXIST ? 0 : r;
 }
 
-int journal_take_forget(void *line, void *loader)
+static int take_forget(void *line, void *loader)
 {
 	Journal *j = ((JournalLoader *)loader)->journal;
 	const JournalLine *l = line;
@@ -49,17 +49,16 @@ const RecordKind journal_original_kind = {
 const RecordKind journal_forget_kind = {
 	.name = "forget",
 	.size = sizeof(JournalLine),
-	.take = journal_take_forget,
+	.take = take_forget,
 	.fields = {
 		FIELD(JournalLine, device, "device"),
 		FIELD(JournalLine, knob, "knob"),
 	},
 };
 
-static const RecordKind *const kinds[] = {
-	&journal_original_kind,     &journal_forget_kind,     &journal_old_header_kind,
-	&journal_old_original_kind, &journal_old_forget_kind, NULL,
-};
+static const RecordKind *const kinds[] = { &journal_original_kind, &journal_forget_kind,
+					   &journal_old_header_kind, &journal_old_original_kind,
+					   NULL };
 
 static const RecordsFormat format = {
 	.name = JOURNAL_NAME,

@@ -44,7 +44,7 @@ const RecordKind journal_old_header_kind = {
 	.name = "storpower-journal",
 	.size = sizeof(OldHeader),
 	.take = take_header,
-	.fields = { FIELD(OldHeader, version, ""), FIELD(OldHeader, boot, "boot") },
+	.fields = { FIELD(OldHeader, version, "version"), FIELD(OldHeader, boot, "boot") },
 };
 
 const RecordKind journal_old_original_kind = {
@@ -52,15 +52,8 @@ const RecordKind journal_old_original_kind = {
 	.size = sizeof(JournalLine),
 	.take = take_original,
 	.fields = {
-		FIELD(JournalLine, device, ""),
-		FIELD(JournalLine, knob, ""),
-		FIELD(JournalLine, value, ""),
+		FIELD(JournalLine, device, "device"),
+		FIELD(JournalLine, knob, "knob"),
+		FIELD(JournalLine, value, "value"),
 	},
-};
-
-const RecordKind journal_old_forget_kind = {
-	.name = "forget",
-	.size = sizeof(JournalLine),
-	.take = journal_take_forget,
-	.fields = { FIELD(JournalLine, device, ""), FIELD(JournalLine, knob, "") },
 };

@@ -53,9 +53,7 @@ typedef struct JournalLoader {
 } JournalLoader;
 
 extern const RecordKind journal_original_kind, journal_forget_kind;
-/* Take a JournalLine; userdata: a JournalLoader. */
 int journal_take_original(void *line, void *loader);
-int journal_take_forget(void *line, void *loader);
 
-/* journal-old.c: lines of the old format */
-extern const RecordKind journal_old_header_kind, journal_old_original_kind, journal_old_forget_kind;
+/* journal-old.c: lines of the old format, whose forgettings are read like the new ones */
+extern const RecordKind journal_old_header_kind, journal_old_original_kind;

@@ -4,7 +4,7 @@
  *
  *	storpower-wear 2 #01234567
  *	disk id="wwid:naa.5000c500a1b2c3d4" starts=8.25 loads=320.5 starts-used=17 loads-used=40
- *		refilled-us=1763740800000000 #01234567
+ *		refilled=1763740800000000 #01234567
  */
 
 #include "journal/wear-file.h"
@@ -130,7 +130,7 @@ static const RecordKind disk_kind = {
 		FIELD(WearAccount, loads, "loads"),
 		FIELD(WearAccount, starts_used, "starts-used"),
 		FIELD(WearAccount, loads_used, "loads-used"),
-		FIELD(WearAccount, realtime_us, "refilled-us"),
+		FIELD(WearAccount, realtime_us, "refilled"),
 	},
 };
 
@@ -148,23 +148,9 @@ static const RecordsFormat format = {
  */
 static const char old_header[] = "storpower-wear 1\n";
 
-static const RecordKind old_disk_kind = {
-	.name = "disk",
-	.size = sizeof(WearAccount),
-	.take = take_disk,
-	.fields = {
-		FIELD(WearAccount, id, ""),
-		FIELD(WearAccount, starts, "starts"),
-		FIELD(WearAccount, loads, "loads"),
-		FIELD(WearAccount, starts_used, "starts-used"),
-		FIELD(WearAccount, loads_used, "loads-used"),
-		FIELD(WearAccount, realtime_us, "refilled"),
-	},
-};
-
 static const RecordsFormat old_format = {
 	.name = "wear",
-	.kinds = (const RecordKind *const[]){ &old_disk_kind, NULL },
+	.kinds = (const RecordKind *const[]){ &disk_kind, NULL },
 	.loss = "the wear account that it held begins anew",
 	.unsealed = true,
 };

@@ -150,7 +150,7 @@ static void a_line_that_makes_no_sense_costs_itself_only(void **state)
 		"thing name=\"two\" count=2 number=1e400 #324bf215\n",
 		"thing name=\"two\" count=2 number= #ccd4ca15\n",
 		"thing name=\"two\"  count=2 number=2 #4b446e0b\n", /* two blanks */
-		"thing \"two\" count=2 number=2 #eb7c0ec1\n",       /* no key */
+		"thing \"two\" 2 2 \"note\" \"more\" #4ac1507a\n",  /* a value too many */
 		"thing name=\"two\"count=2 number=2 #1b2150c3\n",   /* nothing between two fields */
 		"thing name=\"nonsense\" count=2 number=2 #22c93c1a\n", /* what take() refuses */
 		" #811c9dc5\n", /* an empty line, with its checksum */
@@ -322,6 +322,9 @@ static void a_first_version_has_comments_and_no_checksums(void **state)
 	      "storpower-things 1\n# a comment\n\nthing name=two count=2 number=2\n"
 	      "thing note=x name=three count=3 number=3\n",
 	      0, "twothree");
+	check(&old, "storpower-things 1\nthing \"two\" 2 number=2 \t\r\n", 0, "two");
+	/* values without keys are of the fields in order, and an editor may have added blanks */
+	check(&old, "storpower-things 1\nthing \"two\" 2 number=2 \t\r\n", 0, "two");
 	check(&old, "storpower-things 1\nrubbish\nthing name=two count=2 number=2\n",
 	      RECORDS_DAMAGED, "two");
 	check(&old, "storpower-things 1\nthing name=two count=2 number=2", RECORDS_DAMAGED, "");

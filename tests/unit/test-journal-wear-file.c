@@ -25,8 +25,8 @@
 #define TEN_A_DAY ((WearTerms){ .starts_a_day = 10, .loads_a_day = 300 })
 #define HEAD      "storpower-wear 2 #b75a031e\n"
 #define LINE_A                                                                                     \
-	"disk id=\"a\" starts=-2.25 loads=7.5 starts-used=9 loads-used=11 refilled-us=77 #037f52f9\n"
-#define LINE_B "disk id=\"b\" starts=1 loads=2 starts-used=3 loads-used=4 refilled-us=5 #e19a545c\n"
+	"disk id=\"a\" starts=-2.25 loads=7.5 starts-used=9 loads-used=11 refilled=77 #cef436f6\n"
+#define LINE_B "disk id=\"b\" starts=1 loads=2 starts-used=3 loads-used=4 refilled=5 #481314a1\n"
 /* The old format, as it was written. */
 #define OLD_HEAD "storpower-wear 1\n"
 #define OLD_A    "disk \"a\" starts=-2.250000 loads=7.500000 starts-used=9 loads-used=11 refilled=77\n"
