@@ -19,6 +19,7 @@ typedef struct Reader {
 	unsigned line;
 	unsigned too_long; /* line number, 0: none */
 	char section[200]; /* inih cuts its own off after 49 characters; ids of disks are longer */
+	bool headings;
 	IniHandler handler;
 	void *userdata;
 	int error;
@@ -28,8 +29,12 @@ static void note_section(Reader *r, const char *line)
 {
 	const char *start = line + strspn(line, " \t"), *end = strchr(start, ']');
 
-	if (*start == '[' && end)
-		snprintf(r->section, sizeof(r->section), "%.*s", (int)(end - start - 1), start + 1);
+	if (*start != '[' || !end)
+		return;
+	snprintf(r->section, sizeof(r->section), "%.*s", (int)(end - start - 1), start + 1);
+	if (r->headings)
+		r->error = r->handler(&(IniLine){ r->path, r->line, .section = r->section },
+				      r->userdata);
 }
 
 static char *next_line(char *buf, int size, void *stream)
@@ -66,26 +71,40 @@ static int on_entry(void *user, const char *section, const char *key, const char
 	return 1;
 }
 
-int ini_read_text(const char *path, const char *text, IniHandler handler, void *userdata)
+static int read_all(Reader *r)
 {
-	Reader r = { .path = path, .rest = text, .handler = handler, .userdata = userdata };
-	int bad = ini_parse_stream(next_line, &r, on_entry, &r);
+	int bad = ini_parse_stream(next_line, r, on_entry, r);
 
-	if (r.error)
-		return r.error;
+	if (r->error)
+		return r->error;
 	if (bad < 0)
 		return -ENOMEM;
-	if (r.too_long) {
+	if (r->too_long) {
 		log_warning("%s:%u: line is longer than 198 characters: split it or shorten it",
-			    path, r.too_long);
+			    r->path, r->too_long);
 		return -EBADMSG;
 	}
 	if (bad > 0) {
-		log_warning("%s:%d: neither \"[section]\", \"key = value\" nor a comment", path,
+		log_warning("%s:%d: neither \"[section]\", \"key = value\" nor a comment", r->path,
 			    bad);
 		return -EBADMSG;
 	}
 	return 0;
+}
+
+int ini_read_text(const char *path, const char *text, IniHandler handler, void *userdata)
+{
+	return read_all(
+		&(Reader){ .path = path, .rest = text, .handler = handler, .userdata = userdata });
+}
+
+int ini_read_headings(const char *path, const char *text, IniHandler handler, void *userdata)
+{
+	return read_all(&(Reader){ .path = path,
+				   .rest = text,
+				   .headings = true,
+				   .handler = handler,
+				   .userdata = userdata });
 }
 
 int ini_read(const char *path, IniHandler handler, void *userdata)

@@ -21,6 +21,8 @@ typedef int (*IniHandler)(const IniLine *l, void *userdata);
 int ini_read(const char *path, IniHandler handler, void *userdata);
 /* The same for text in memory; `path` is only what complaints call it. */
 int ini_read_text(const char *path, const char *text, IniHandler handler, void *userdata);
+/* The same; each [section] is handed on as well, as a line whose key is NULL. */
+int ini_read_headings(const char *path, const char *text, IniHandler handler, void *userdata);
 
 /* Logs "PATH:LINE: ..." as a warning and returns -EINVAL. */
 int ini_complain(const IniLine *l, const char *format, ...) _printf_(2, 3);

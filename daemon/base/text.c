@@ -57,8 +57,7 @@ int parse_bool(const char *s, bool *ret)
 	return -EINVAL;
 }
 
-/* Splits "12.5kW" into its number and its unit. */
-static int parse_quantity(const char *s, double *ret_value, const char **ret_unit)
+int parse_quantity(const char *s, double *ret_value, const char **ret_unit)
 {
 	char number[64];
 	size_t n = strspn(s, "+-.0123456789");

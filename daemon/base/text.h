@@ -19,6 +19,8 @@ static inline bool streq(const char *a, const char *b)
 int parse_double(const char *s, double *ret);
 int parse_unsigned(const char *s, unsigned long max, unsigned long *ret);
 int parse_bool(const char *s, bool *ret); /* yes/no, true/false, on/off, 1/0 */
+/* Splits "12.5 kW" into its number and its unit, whatever that is. */
+int parse_quantity(const char *s, double *ret_value, const char **ret_unit);
 
 typedef enum LimitUnit { LIMIT_WATTS, LIMIT_PERCENT } LimitUnit;
 

@@ -25,8 +25,11 @@ static int note(const IniLine *l, void *userdata)
 	Seen *seen = userdata;
 	size_t n = strlen(seen->text);
 
-	snprintf(seen->text + n, sizeof(seen->text) - n, "%u [%s] %s=%s;", l->line, l->section,
-		 l->key, l->value);
+	if (l->key)
+		snprintf(seen->text + n, sizeof(seen->text) - n, "%u [%s] %s=%s;", l->line,
+			 l->section, l->key, l->value);
+	else
+		snprintf(seen->text + n, sizeof(seen->text) - n, "%u [%s];", l->line, l->section);
 	seen->calls++;
 	return l->line == seen->stop_at ? -ECANCELED : 0;
 }
@@ -50,6 +53,19 @@ static void every_key_comes_with_its_section_and_line(void **state)
 			 0);
 	assert_string_equal(seen.text, "1 [] early=1;6 [node] limit=80 %;7 [node] name=a=b;"
 				       "9 [device loop0] profile=;");
+}
+
+static void headings_come_too_where_they_are_asked_for(void **state)
+{
+	Seen seen = { 0 };
+
+	(void)state;
+	assert_int_equal(ini_read_headings("x.conf", "[a]\n  [device b]\nc = d\n[e]", note, &seen),
+			 0);
+	assert_string_equal(seen.text, "1 [a];2 [device b];3 [device b] c=d;4 [e];");
+	seen = (Seen){ .stop_at = 2 };
+	assert_int_equal(ini_read_headings("x.conf", "[a]\n[b]\nc = d\n", note, &seen), -ECANCELED);
+	assert_int_equal(seen.calls, 2);
 }
 
 static void an_indented_line_is_another_value_of_the_key_above(void **state)
@@ -177,6 +193,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_key_comes_with_its_section_and_line),
+		cmocka_unit_test(headings_come_too_where_they_are_asked_for),
 		cmocka_unit_test(an_indented_line_is_another_value_of_the_key_above),
 		cmocka_unit_test(a_last_line_needs_no_newline),
 		cmocka_unit_test(nothing_is_a_good_file),
