@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/cleanup.h"
+#include "base/log.h"
 #include "base/text.h"
 
 static const char *const type_names[] = {
@@ -33,4 +33,27 @@ void sensor_config_done(SensorConfig *c)
 	free(c->input);
 	free(c->target);
 	free(c->less);
+}
+
+bool sensor_config_complete(const SensorConfig *s)
+{
+	const char *missing = NULL;
+
+	if (!s->target)
+		missing = "of= (node, host, group NAME or device NAME)";
+	else if (s->type == SENSOR_HWMON && !s->chip)
+		missing = "chip= (what /sys/class/hwmon/hwmonN/name says)";
+	else if (s->type == SENSOR_HWMON && !s->input)
+		missing = "input= (power1, power2, ...)";
+	else if (s->type == SENSOR_RAPL && !s->input)
+		missing = "input= (a zone of /sys/class/powercap, such as intel-rapl:0)";
+	if (missing)
+		log_warning("[sensor %s]: %s is missing; the sensor is not used", s->name, missing);
+	else if (s->type == SENSOR_RAPL && s->scope != SENSOR_OF_HOST)
+		log_warning("[sensor %s]: RAPL measures processors, never storage: say of=host; "
+			    "the sensor is not used",
+			    s->name);
+	else
+		return true;
+	return false;
 }

@@ -3,6 +3,8 @@
 
 /* What the configuration says of power sensors; sensor/ reads them. */
 
+#include <stdbool.h>
+
 typedef enum SensorType { SENSOR_HWMON, SENSOR_DCMI, SENSOR_RAPL, _SENSOR_TYPE_MAX } SensorType;
 
 /* What the reading is of. RAPL measures processors and memory, never storage: the host alone. */
@@ -28,4 +30,6 @@ typedef struct SensorConfig {
 
 const char *sensor_type_name(SensorType t); /* "hwmon", "dcmi", "rapl" */
 int sensor_type_from_name(const char *name);
+/* Is all there that a sensor of its type needs? Else complains, once for the section. */
+bool sensor_config_complete(const SensorConfig *c);
 void sensor_config_done(SensorConfig *c);

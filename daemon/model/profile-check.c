@@ -30,14 +30,14 @@ static void check_whole(ProfileFile *f)
 
 	if (!p->models[0])
 		complain(f, NO_LINE, "no match= in [profile]: which models is this for?");
-	if (!f->kind)
+	if (p->kind == _KIND_MAX)
 		complain(f, NO_LINE, "no kind= in [profile]: write nvme, sata-ssd or hdd");
-	if (!f->rated || p->rated_w <= 0)
+	if (!f->rated_line || p->rated_w <= 0)
 		complain(f, f->rated_line,
 			 "no rated= above 0 W in [profile]: the maximum operating power");
 	if (!f->idle)
 		complain(f, NO_LINE, "no idle= in [profile]: watts awake and without IO");
-	if (f->rated && p->idle_w > p->rated_w)
+	if (f->rated_line && p->idle_w > p->rated_w)
 		complain(f, f->rated_line, "idle (%g W) is above rated (%g W)", p->idle_w,
 			 p->rated_w);
 	if (p->link_saving_w > p->idle_w)
@@ -110,7 +110,7 @@ static void check_point(ProfileFile *f, size_t i)
 	unsigned line = f->point_lines[i];
 	double mb_s = q->iops * q->chunk_kib * 1024 / 1e6;
 
-	if (f->rated && q->watts > p->rated_w)
+	if (f->rated_line && q->watts > p->rated_w)
 		complain(f, line, "point (%g W) is above rated (%g W)", q->watts, p->rated_w);
 	if (q->watts < p->idle_w)
 		complain(f, line, "point (%g W) is below idle (%g W)", q->watts, p->idle_w);

@@ -10,9 +10,9 @@
 
 typedef struct ProfileFile {
 	Profile *profile;
-	bool bad;               /* complained already */
-	bool rated, idle, kind; /* given */
-	unsigned rated_line;
+	bool bad;            /* complained already */
+	bool idle;           /* given */
+	unsigned rated_line; /* NO_LINE: not given */
 	unsigned state_line[PROFILE_STATES_MAX];
 	unsigned condition_line[_CONDITION_MAX];
 	unsigned *point_lines;

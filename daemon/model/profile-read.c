@@ -1,128 +1,39 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <float.h>
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
+#include "base/keys.h"
 #include "base/text.h"
 #include "model/energy-fit.h"
 #include "model/profile-file.h"
 
-#define WATTS_MAX 1000
+#define HOUR_US 3600e6
 
-static int read_watts(const IniLine *l, double *ret)
+static int take_match(const IniLine *l, void *member)
 {
-	LimitUnit unit;
-	double v;
-
-	if (parse_limit(l->value, &v, &unit) < 0 || unit != LIMIT_WATTS || v > WATTS_MAX)
-		return ini_complain(l, "%s: \"%s\" is not watts up to %d: write 14 W or 350 mW",
-				    l->key, l->value, WATTS_MAX);
-	*ret = v;
-	return 0;
-}
-
-static int read_error(const IniLine *l, double *ret)
-{
-	LimitUnit unit;
-	double v;
-
-	if (parse_limit(l->value, &v, &unit) < 0 || unit != LIMIT_PERCENT || v <= 0)
-		return ini_complain(l, "%s: \"%s\" is not a percentage above 0: write 5%%", l->key,
-				    l->value);
-	*ret = v / 100;
-	return 0;
-}
-
-/* parse_duration_us() knows no zero; here it means "at once". */
-static int read_us(const IniLine *l, uint64_t *ret)
-{
-	uint64_t us = 0;
-
-	if (!streq(l->value, "0") &&
-	    (parse_duration_us(l->value, &us) < 0 || us > 3600 * 1000000ULL))
-		return ini_complain(
-			l, "%s: \"%s\" is not a time up to an hour: write 70us, 30ms or 3s", l->key,
-			l->value);
-	*ret = us;
-	return 0;
-}
-
-static int read_seconds(const IniLine *l, double *ret)
-{
-	uint64_t us = 0;
-	int r = read_us(l, &us);
-
-	if (r >= 0)
-		*ret = (double)us / 1e6;
-	return r;
-}
-
-static int read_us32(const IniLine *l, uint32_t *ret)
-{
-	uint64_t us = 0;
-	int r = read_us(l, &us);
-
-	if (r >= 0)
-		*ret = (uint32_t)us;
-	return r;
-}
-
-static int read_yes_no(const IniLine *l, bool *ret)
-{
-	if (parse_bool(l->value, ret) < 0)
-		return ini_complain(l, "%s: \"%s\" is neither yes nor no", l->key, l->value);
-	return 0;
-}
-
-static int read_joules(const IniLine *l, double *ret)
-{
-	static const struct {
-		const char *unit;
-		double scale;
-	} units[] = { { "uJ", 1e-6 }, { "mJ", 1e-3 }, { "J", 1 } };
-	size_t n = strspn(l->value, "+-.0123456789");
-	const char *unit = l->value + n + strspn(l->value + n, " ");
-	char number[32];
-	double v;
-
-	for (size_t i = 0; i < ELEMENTSOF(units) && n < sizeof(number); i++) {
-		if (!streq(unit, units[i].unit))
-			continue;
-		memcpy(number, l->value, n);
-		number[n] = '\0';
-		if (parse_double(number, &v) < 0 || v < 0 || v * units[i].scale > 1000)
-			break;
-		*ret = v * units[i].scale;
-		return 0;
-	}
-	return ini_complain(l, "%s: \"%s\" is not joules: write 3.7 uJ, 25 mJ or 0.1 J", l->key,
-			    l->value);
-}
-
-static int unknown_key(const IniLine *l)
-{
-	return ini_complain(l, "[%s] has no key \"%s\"", l->section, l->key);
-}
-
-static int add_model(Profile *p, const char *glob)
-{
+	char ***models = member, **more;
 	size_t n = 0;
-	char **more;
 
-	while (p->models[n])
+	if (!*l->value)
+		return ini_complain(
+			l,
+			"match: expected a glob of model names, one a line, but there is no glob");
+	while ((*models)[n])
 		n++;
-	more = reallocarray(p->models, n + 2, sizeof(*more));
+	more = reallocarray(*models, n + 2, sizeof(*more));
 	if (!more)
 		return -ENOMEM;
-	p->models = more;
+	*models = more;
 	more[n + 1] = NULL;
-	more[n] = strdup(glob);
+	more[n] = strdup(l->value);
 	return more[n] ? 0 : -ENOMEM;
 }
 
-static int read_point(ProfileFile *f, const IniLine *l)
+static int take_point(const IniLine *l, void *file)
 {
+	ProfileFile *f = file;
 	Profile *p = f->profile;
 	Point point, *slot;
 	unsigned *line;
@@ -139,56 +50,76 @@ static int read_point(ProfileFile *f, const IniLine *l)
 	return 0;
 }
 
-static int read_kind(ProfileFile *f, const IniLine *l)
+#define A_POWER KEY_WATTS, .max = 1000
+#define A_TIME                                                                                     \
+	KEY_DURATION, .max = HOUR_US, .expected = "a time up to an hour such as 70us, 30ms or 3s"
+#define AN_ERROR  KEY_SHARE, .min = DBL_MIN, .expected = "a percentage above 0 such as 5%"
+#define AN_ENERGY KEY_JOULES, .max = 1000, .expected = "joules such as 3.7 uJ, 25 mJ or 0.1 J"
+
+static const Key profile_keys[] = {
+	{ "match", KEY_CUSTOM, KEY_AT(Profile, models), .take = take_match },
+	{ "kind", KEY_NAME, KEY_AT(Profile, kind), .from_name = kind_from_name,
+	  .expected = "nvme, sata-ssd or hdd" },
+	{ "rated", A_POWER, KEY_AT(Profile, rated_w) },
+	{ "idle", A_POWER, KEY_AT(Profile, idle_w) },
+	{ "error", AN_ERROR, KEY_AT(Profile, error) },
+	{ "link_saving", A_POWER, KEY_AT(Profile, link_saving_w) },
+	{ "cycles", KEY_UNSIGNED, KEY_AT(Profile, rated_cycles_start), .max = 1e8,
+	  .expected = "a number of spin-downs up to 100000000" },
+};
+
+static const Key state_keys[] = {
+	{ "max", A_POWER, KEY_AT(PowerState, max_w), .once = true },
+	{ "entry", A_TIME, KEY_AT(PowerState, entry_us) },
+	{ "exit", A_TIME, KEY_AT(PowerState, exit_us) },
+	{ "operational", KEY_BOOL, KEY_AT(PowerState, operational) },
+	{ "estimated", KEY_BOOL, KEY_AT(PowerState, estimated) },
+};
+
+static const Key condition_keys[] = {
+	{ "watts", A_POWER, KEY_AT(ConditionPower, watts), .once = true },
+	{ "enter", A_TIME, KEY_AT(ConditionPower, enter_s), .per = 1e6 },
+	{ "recovery", A_TIME, KEY_AT(ConditionPower, recovery_s), .per = 1e6 },
+	{ "wake_watts", A_POWER, KEY_AT(ConditionPower, wake_w) },
+	{ "wake_time", A_TIME, KEY_AT(ConditionPower, wake_s), .per = 1e6 },
+	{ "estimated", KEY_BOOL, KEY_AT(ConditionPower, estimated) },
+};
+
+static const Key point_keys[] = {
+	{ "point", KEY_CUSTOM, .take = take_point },
+};
+
+#define OF(direction, pattern, m) AN_ENERGY, KEY_AT(Profile, energy[direction##_IO][pattern##_IO].m)
+
+static const Key energy_keys[] = {
+	{ "read_random_io", OF(READ, RANDOM, io_j) },
+	{ "read_random_page", OF(READ, RANDOM, page_j) },
+	{ "read_sequential_io", OF(READ, SEQUENTIAL, io_j) },
+	{ "read_sequential_page", OF(READ, SEQUENTIAL, page_j) },
+	{ "write_random_io", OF(WRITE, RANDOM, io_j) },
+	{ "write_random_page", OF(WRITE, RANDOM, page_j) },
+	{ "write_sequential_io", OF(WRITE, SEQUENTIAL, io_j) },
+	{ "write_sequential_page", OF(WRITE, SEQUENTIAL, page_j) },
+	{ "error", AN_ERROR, KEY_AT(Profile, energy_error) },
+};
+
+/* Some checks need to know what was said, be it right or wrong, and where. */
+static int open_profile(const IniLine *l, const char *rest, void *userdata, void **ret)
 {
-	int k = kind_from_name(l->value);
+	ProfileFile *f = userdata;
 
-	if (k < 0)
-		return ini_complain(l, "kind: \"%s\" is none of nvme, sata-ssd, hdd", l->value);
-	f->profile->kind = k;
-	f->kind = true;
-	return 0;
-}
-
-static int read_cycles(const IniLine *l, double *ret)
-{
-	unsigned long v;
-
-	if (parse_unsigned(l->value, 100000000, &v) < 0)
-		return ini_complain(l, "cycles: \"%s\" is not a number of spin-downs", l->value);
-	*ret = (double)v;
-	return 0;
-}
-
-static int read_profile_key(ProfileFile *f, const IniLine *l)
-{
-	Profile *p = f->profile;
-
-	if (streq(l->key, "match"))
-		return *l->value ? add_model(p, l->value)
-				 : ini_complain(l, "match: no glob; write one a line");
-	if (streq(l->key, "kind"))
-		return read_kind(f, l);
-	if (streq(l->key, "rated")) {
-		f->rated = true;
+	(void)rest;
+	if (streq(l->key, "rated"))
 		f->rated_line = l->line;
-		return read_watts(l, &p->rated_w);
-	}
-	if (streq(l->key, "idle")) {
+	if (streq(l->key, "idle"))
 		f->idle = true;
-		return read_watts(l, &p->idle_w);
-	}
-	if (streq(l->key, "error"))
-		return read_error(l, &p->error);
-	if (streq(l->key, "link_saving"))
-		return read_watts(l, &p->link_saving_w);
-	if (streq(l->key, "cycles"))
-		return read_cycles(l, &p->rated_cycles_start);
-	return unknown_key(l);
+	*ret = f->profile;
+	return 0;
 }
 
-static int read_state_key(ProfileFile *f, const IniLine *l, const char *number)
+static int open_state(const IniLine *l, const char *number, void *userdata, void **ret)
 {
+	ProfileFile *f = userdata;
 	PowerState *ps;
 	unsigned long n;
 
@@ -201,25 +132,14 @@ static int read_state_key(ProfileFile *f, const IniLine *l, const char *number)
 		f->state_line[n] = l->line;
 		f->profile->n_states = MAX(f->profile->n_states, (unsigned)n + 1);
 	}
-	if (streq(l->key, "max")) {
-		if (!isnan(ps->max_w))
-			return ini_complain(l, "power state %lu is described twice", n);
-		return read_watts(l, &ps->max_w);
-	}
-	if (streq(l->key, "entry"))
-		return read_us32(l, &ps->entry_us);
-	if (streq(l->key, "exit"))
-		return read_us32(l, &ps->exit_us);
-	if (streq(l->key, "operational"))
-		return read_yes_no(l, &ps->operational);
-	if (streq(l->key, "estimated"))
-		return read_yes_no(l, &ps->estimated);
-	return unknown_key(l);
+	*ret = ps;
+	return 0;
 }
 
-static int read_condition_key(ProfileFile *f, const IniLine *l, const char *name)
+static int open_condition(const IniLine *l, const char *name, void *userdata, void **ret)
 {
 	int n = condition_from_name(name);
+	ProfileFile *f = userdata;
 	ConditionPower *c;
 
 	if (n <= CONDITION_ACTIVE)
@@ -231,83 +151,27 @@ static int read_condition_key(ProfileFile *f, const IniLine *l, const char *name
 		*c = (ConditionPower){ .present = true, .watts = NAN };
 		f->condition_line[n] = l->line;
 	}
-	if (streq(l->key, "watts")) {
-		if (!isnan(c->watts))
-			return ini_complain(l, "condition %s is described twice", name);
-		return read_watts(l, &c->watts);
-	}
-	if (streq(l->key, "enter"))
-		return read_seconds(l, &c->enter_s);
-	if (streq(l->key, "recovery"))
-		return read_seconds(l, &c->recovery_s);
-	if (streq(l->key, "wake_watts"))
-		return read_watts(l, &c->wake_w);
-	if (streq(l->key, "wake_time"))
-		return read_seconds(l, &c->wake_s);
-	if (streq(l->key, "estimated"))
-		return read_yes_no(l, &c->estimated);
-	return unknown_key(l);
+	*ret = c;
+	return 0;
 }
 
-static int read_energy_key(ProfileFile *f, const IniLine *l)
-{
-	static const struct {
-		const char *key;
-		Direction direction;
-		Pattern pattern;
-		size_t offset;
-	} keys[] = {
-		{ "read_random_io", READ_IO, RANDOM_IO, offsetof(Energy, io_j) },
-		{ "read_random_page", READ_IO, RANDOM_IO, offsetof(Energy, page_j) },
-		{ "read_sequential_io", READ_IO, SEQUENTIAL_IO, offsetof(Energy, io_j) },
-		{ "read_sequential_page", READ_IO, SEQUENTIAL_IO, offsetof(Energy, page_j) },
-		{ "write_random_io", WRITE_IO, RANDOM_IO, offsetof(Energy, io_j) },
-		{ "write_random_page", WRITE_IO, RANDOM_IO, offsetof(Energy, page_j) },
-		{ "write_sequential_io", WRITE_IO, SEQUENTIAL_IO, offsetof(Energy, io_j) },
-		{ "write_sequential_page", WRITE_IO, SEQUENTIAL_IO, offsetof(Energy, page_j) },
-	};
-	Profile *p = f->profile;
-
-	if (streq(l->key, "error"))
-		return read_error(l, &p->energy_error);
-	for (size_t i = 0; i < ELEMENTSOF(keys); i++)
-		if (streq(l->key, keys[i].key)) {
-			Energy *e = &p->energy[keys[i].direction][keys[i].pattern];
-
-			return read_joules(l, (double *)((char *)e + keys[i].offset));
-		}
-	return unknown_key(l);
-}
-
-static int read_line(ProfileFile *f, const IniLine *l)
-{
-	if (streq(l->section, "profile"))
-		return read_profile_key(f, l);
-	if (streq(l->section, "points") && streq(l->key, "point"))
-		return read_point(f, l);
-	if (streq(l->section, "energy"))
-		return read_energy_key(f, l);
-	if (!strncmp(l->section, "power-state ", 12))
-		return read_state_key(f, l, l->section + 12);
-	if (!strncmp(l->section, "condition ", 10))
-		return read_condition_key(f, l, l->section + 10);
-	if (streq(l->section, "points"))
-		return unknown_key(l);
-	return ini_complain(l,
-			    "unknown section [%s]: a profile has [profile], [power-state N], "
-			    "[condition NAME], [points] and [energy]",
-			    l->section);
-}
+static const KeySection sections[] = {
+	{ "profile", NULL, KEY_LIST(profile_keys), open_profile },
+	{ "power-state", "N", KEY_LIST(state_keys), open_state },
+	{ "condition", "NAME", KEY_LIST(condition_keys), open_condition },
+	{ "points", NULL, KEY_LIST(point_keys) },
+	{ "energy", NULL, KEY_LIST(energy_keys), open_profile },
+};
 
 /* Reads on after a complaint, so that one reading shows all of them. */
 static int on_line(const IniLine *l, void *userdata)
 {
 	ProfileFile *f = userdata;
-	int r = read_line(f, l);
+	int r = keys_apply(sections, ELEMENTSOF(sections), l, f);
 
-	if (r == -EINVAL)
+	if (r < 0 && r != -ENOMEM)
 		f->bad = true;
-	return r == -EINVAL ? 0 : r;
+	return r == -ENOMEM ? r : 0;
 }
 
 static char *name_of(const char *path)
@@ -327,6 +191,7 @@ static Profile *profile_blank(const char *path)
 	p->name = name_of(path);
 	p->path = strdup(path);
 	p->models = calloc(1, sizeof(*p->models));
+	p->kind = _KIND_MAX; /* not given yet */
 	p->error = 0.1;
 	p->energy_error = NAN;
 	for (Direction d = 0; d < _DIRECTION_MAX; d++)

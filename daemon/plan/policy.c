@@ -2,11 +2,10 @@
 #include "plan/policy.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "base/file.h"
-#include "base/ini.h"
+#include "base/keys.h"
 #include "base/log.h"
 #include "base/text.h"
 
@@ -15,125 +14,57 @@ typedef struct Reader {
 	unsigned bad; /* values that could not be used */
 } Reader;
 
-/* Parses one value into its field. `field` is of the type that the parser knows. */
-typedef int (*Parser)(const char *value, void *field);
-
-typedef struct Key {
-	const char *name;
-	Parser parse;
-	size_t offset;
-	const char *expected;
-} Key;
-
-static int take_text(const char *value, void *field)
-{
-	char *copy = strdup(value), **text = field;
-
-	if (!copy)
-		return -ENOMEM;
-	free(*text);
-	*text = copy;
-	return 0;
-}
-
-static int take_mechanisms(const char *value, void *field)
-{
-	return mechanisms_from_list(value, field);
-}
-
-static int take_condition(const char *value, void *field)
-{
-	int c = condition_from_name(value);
-
-	if (c < 0)
-		return c;
-	*(Condition *)field = c;
-	return 0;
-}
-
-static int take_duration(const char *value, void *field)
-{
-	if (streq(value, "0")) {
-		*(uint64_t *)field = 0;
-		return 0;
-	}
-	return parse_duration_us(value, field);
-}
-
-static int take_bool(const char *value, void *field)
-{
-	return parse_bool(value, field);
-}
-
-/* A number of at least zero, and what follows it: "3%", "120MB/s", "1.2GB/s". */
-static int split_number(const char *value, char number[32], const char **ret_unit)
+/* "120MB/s", "3 %": the number before this unit, from 0 to max. */
+static int number_before(const char *value, const char *unit, double max, double *ret)
 {
 	size_t n = strspn(value, "+-.0123456789eE");
-
-	if (n == 0 || n >= 32)
-		return -EINVAL;
-	memcpy(number, value, n);
-	number[n] = '\0';
-	*ret_unit = value + n + strspn(value + n, " ");
-	return 0;
-}
-
-static int take_number(const char *value, double max, double *ret)
-{
+	_cleanup_free_ char *number = strndup(value, n);
 	double v;
-	int r = parse_double(value, &v);
+	int r;
 
-	if (r < 0)
-		return r;
-	if (v < 0 || v > max)
-		return -ERANGE;
+	if (!number)
+		return -ENOMEM;
+	if (!streq(value + n + strspn(value + n, " "), unit))
+		return -EINVAL;
+	r = parse_double(number, &v);
+	if (r < 0 || v < 0 || v > max)
+		return r < 0 ? r : -ERANGE;
 	*ret = v;
 	return 0;
 }
 
-static int take_fraction(const char *value, void *field)
+static int take_fraction(const IniLine *l, void *member)
 {
-	const char *unit;
-	char number[32];
-	double v;
-	int r = split_number(value, number, &unit);
+	double percent;
+	int r = number_before(l->value, "", 1, member);
 
-	if (r == 0)
-		r = streq(unit, "%") || streq(unit, "") ? 0 : -EINVAL;
-	if (r == 0)
-		r = take_number(number, *unit ? 100 : 1, &v);
-	if (r == 0)
-		*(double *)field = *unit ? v / 100 : v;
+	if (r != -EINVAL)
+		return r;
+	r = number_before(l->value, "%", 100, &percent);
+	if (r >= 0)
+		*(double *)member = percent / 100;
 	return r;
 }
 
-static int take_rate(const char *value, void *field)
+static int take_rate(const IniLine *l, void *member)
 {
-	const char *unit;
-	char number[32];
-	double v;
-	int r = split_number(value, number, &unit);
+	double gb_s;
+	int r = number_before(l->value, "MB/s", 1e6, member);
 
-	if (r == 0)
-		r = streq(unit, "MB/s") || streq(unit, "GB/s") ? 0 : -EINVAL;
-	if (r == 0)
-		r = take_number(number, 1e6, &v);
-	if (r == 0)
-		*(double *)field = *unit == 'G' ? v * 1000 : v;
+	if (r != -EINVAL)
+		return r;
+	r = number_before(l->value, "GB/s", 1e6, &gb_s);
+	if (r >= 0)
+		*(double *)member = gb_s * 1000;
 	return r;
 }
 
-static int take_weight(const char *value, void *field)
+static int take_limit(const IniLine *l, void *member)
 {
-	return take_number(value, 1e6, field);
-}
-
-static int take_limit(const char *value, void *field)
-{
-	RuleLimit *limit = field;
+	RuleLimit *limit = member;
 	LimitUnit unit;
 	double v;
-	int r = parse_limit(value, &v, &unit);
+	int r = parse_limit(l->value, &v, &unit);
 
 	if (r < 0 || v == 0)
 		return r < 0 ? r : -ERANGE;
@@ -141,81 +72,48 @@ static int take_limit(const char *value, void *field)
 	return 0;
 }
 
-static int take_redirect(const char *value, void *field)
+static int redirect_from_name(const char *name)
 {
-	if (!streq(value, "hold") && !streq(value, "as-found"))
-		return -EINVAL;
-	*(Redirect *)field = streq(value, "hold") ? REDIRECT_HOLD : REDIRECT_AS_FOUND;
-	return 0;
+	return streq(name, "hold")       ? REDIRECT_HOLD
+	       : streq(name, "as-found") ? REDIRECT_AS_FOUND
+					 : -EINVAL;
 }
 
-static int take_latency_weight(const char *value, void *field)
-{
-	return take_number(value, 10, field);
-}
-
-static int take_headroom(const char *value, void *field)
-{
-	double v;
-	int r = take_number(value, 100, &v);
-
-	if (r < 0 || v < 1)
-		return r < 0 ? r : -ERANGE;
-	*(double *)field = v;
-	return 0;
-}
-
-#define MECHANISM_LIST                                                                             \
-	"a list of power-state, power-limit, condition, link, depth, chunk, pacing, redirect"
-#define CONDITION_LIST "active, idle_a, idle_b, idle_c, standby_y or standby_z"
-#define DURATION_WORDS "a duration such as 90s, 15min or 2h"
+#define A_SET_OF_MECHANISMS                                                                        \
+	KEY_SET, .from_list = mechanisms_from_list,                                                \
+		 .expected = "a list of power-state, power-limit, condition, link, depth, chunk, " \
+			     "pacing, redirect"
+#define A_CONDITION                                                                                \
+	KEY_NAME, .from_name = condition_from_name,                                                \
+		  .expected = "active, idle_a, idle_b, idle_c, standby_y or standby_z"
 
 static const Key policy_keys[] = {
-	{ "description", take_text, offsetof(Policy, description), "a line of text" },
-	{ "forbid", take_mechanisms, offsetof(Policy, forbidden), MECHANISM_LIST },
-	{ "deepest", take_condition, offsetof(Policy, deepest), CONDITION_LIST },
-	{ "rest", take_condition, offsetof(Policy, rest), CONDITION_LIST },
-	{ "rest_idle", take_duration, offsetof(Policy, rest_idle_us), DURATION_WORDS },
-	{ "sleep_idle", take_duration, offsetof(Policy, sleep_idle_us), DURATION_WORDS },
-	{ "sleep_min", take_duration, offsetof(Policy, sleep_min_us), DURATION_WORDS },
-	{ "dwell", take_duration, offsetof(Policy, dwell_us), DURATION_WORDS },
-	{ "hysteresis", take_fraction, offsetof(Policy, hysteresis), "a share from 0% to 100%" },
-	{ "demand_headroom", take_headroom, offsetof(Policy, demand_headroom),
-	  "a factor from 1 to 100" },
-	{ "latency_weight", take_latency_weight, offsetof(Policy, latency_weight),
-	  "a number from 0 to 10" },
+	{ "description", KEY_TEXT, KEY_AT(Policy, description) },
+	{ "forbid", A_SET_OF_MECHANISMS, KEY_AT(Policy, forbidden) },
+	{ "deepest", A_CONDITION, KEY_AT(Policy, deepest) },
+	{ "rest", A_CONDITION, KEY_AT(Policy, rest) },
+	{ "rest_idle", KEY_DURATION, KEY_AT(Policy, rest_idle_us) },
+	{ "sleep_idle", KEY_DURATION, KEY_AT(Policy, sleep_idle_us) },
+	{ "sleep_min", KEY_DURATION, KEY_AT(Policy, sleep_min_us) },
+	{ "dwell", KEY_DURATION, KEY_AT(Policy, dwell_us) },
+	{ "hysteresis", KEY_CUSTOM, KEY_AT(Policy, hysteresis), .take = take_fraction,
+	  .expected = "a share from 0% to 100%" },
+	{ "demand_headroom", KEY_NUMBER, KEY_AT(Policy, demand_headroom), .min = 1, .max = 100 },
+	{ "latency_weight", KEY_NUMBER, KEY_AT(Policy, latency_weight), .max = 10 },
 };
 
 static const Key rule_keys[] = {
-	{ "weight", take_weight, offsetof(PolicyRule, weight), "a number from 0 to 1000000" },
-	{ "floor", take_rate, offsetof(PolicyRule, floor_mb_s),
-	  "a throughput such as 120MB/s or 1.2GB/s" },
-	{ "forbid", take_mechanisms, offsetof(PolicyRule, forbidden), MECHANISM_LIST },
-	{ "protect", take_bool, offsetof(PolicyRule, protect), "yes or no" },
-	{ "keep_awake", take_bool, offsetof(PolicyRule, keep_awake), "yes or no" },
-	{ "limit", take_limit, offsetof(PolicyRule, limit), "watts or a share such as 4W or 30%" },
-	{ "redirect", take_redirect, offsetof(PolicyRule, redirect), "hold or as-found" },
+	{ "weight", KEY_NUMBER, KEY_AT(PolicyRule, weight), .max = 1e6 },
+	{ "floor", KEY_CUSTOM, KEY_AT(PolicyRule, floor_mb_s), .take = take_rate,
+	  .expected = "a throughput such as 120MB/s or 1.2GB/s" },
+	{ "forbid", A_SET_OF_MECHANISMS, KEY_AT(PolicyRule, forbidden) },
+	{ "protect", KEY_BOOL, KEY_AT(PolicyRule, protect) },
+	{ "keep_awake", KEY_BOOL, KEY_AT(PolicyRule, keep_awake) },
+	{ "limit", KEY_CUSTOM, KEY_AT(PolicyRule, limit), .take = take_limit,
+	  .expected = "watts or a share, above 0, such as 4W or 30%" },
+	{ "redirect", KEY_NAME, KEY_AT(PolicyRule, redirect), .from_name = redirect_from_name,
+	  .expected = "hold or as-found" },
 };
-
-static int set_key(Reader *r, const IniLine *l, const Key *keys, size_t n, void *base)
-{
-	for (size_t i = 0; i < n; i++) {
-		int e;
-
-		if (!streq(l->key, keys[i].name))
-			continue;
-		e = keys[i].parse(l->value, (char *)base + keys[i].offset);
-		if (e == -ENOMEM)
-			return e;
-		if (e < 0) {
-			ini_complain(l, "%s = %s: expected %s", l->key, l->value, keys[i].expected);
-			r->bad++;
-		}
-		return 0;
-	}
-	ini_complain(l, "unknown key \"%s\" in [%s], ignoring", l->key, l->section);
-	return 0;
-}
 
 static PolicyRule *rule_of(Policy *p, const char *match)
 {
@@ -232,25 +130,32 @@ static PolicyRule *rule_of(Policy *p, const char *match)
 	return rule->match ? rule : NULL;
 }
 
+static int open_rule(const IniLine *l, const char *rest, void *userdata, void **ret)
+{
+	const char *glob = rest + strspn(rest, " ");
+	PolicyRule *rule = *glob ? rule_of(userdata, glob) : NULL;
+
+	(void)l;
+	if (!rule)
+		return *glob ? -ENOMEM : -ENOENT;
+	*ret = rule;
+	return 0;
+}
+
+static const KeySection sections[] = {
+	{ "policy", NULL, KEY_LIST(policy_keys) },
+	{ "devices", "GLOB", KEY_LIST(rule_keys), open_rule },
+};
+
+/* An unknown section or key is ignored, a bad value makes the policy unusable. */
 static int on_line(const IniLine *l, void *userdata)
 {
-	static const char devices[] = "devices";
 	Reader *r = userdata;
-	const char *match = l->section + sizeof(devices) - 1;
-	PolicyRule *rule;
+	int e = keys_apply(sections, ELEMENTSOF(sections), l, r->policy);
 
-	if (streq(l->section, "policy"))
-		return set_key(r, l, policy_keys, ELEMENTSOF(policy_keys), r->policy);
-	if (strncmp(l->section, devices, sizeof(devices) - 1) || *match != ' ' ||
-	    !match[strspn(match, " ")]) {
-		ini_complain(l,
-			     "unknown section [%s]: expected [policy] or [devices GLOB], "
-			     "ignoring \"%s\"",
-			     l->section, l->key);
-		return 0;
-	}
-	rule = rule_of(r->policy, match + strspn(match, " "));
-	return rule ? set_key(r, l, rule_keys, ELEMENTSOF(rule_keys), rule) : -ENOMEM;
+	if (e == -EINVAL)
+		r->bad++;
+	return e == -ENOMEM ? e : 0;
 }
 
 /* "policies/a.b.policy" -> "a.b" */

@@ -2,10 +2,12 @@
 #include "sim/sim-file.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/keys.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "sim/sim-random.h"
@@ -74,79 +76,9 @@ SimFile *sim_file_free(SimFile *f)
 	return NULL;
 }
 
-static int set_text(const IniLine *l, const char *value, char **field)
+static int sensors_from_list(const char *list, unsigned *ret)
 {
-	if (*field)
-		return ini_complain(l, "[%s] has %s twice: is a section repeated?", l->section,
-				    l->key);
-	*field = strdup(value);
-	return *field ? 0 : -ENOMEM;
-}
-
-static int set_share(const IniLine *l, double *ret)
-{
-	double v;
-	LimitUnit unit;
-
-	if (parse_limit(l->value, &v, &unit) < 0 || unit != LIMIT_PERCENT)
-		return ini_complain(l, "%s = \"%s\" is not a share such as 70%%", l->key, l->value);
-	*ret = v / 100;
-	return 0;
-}
-
-static int set_kib(const IniLine *l, double *ret)
-{
-	uint64_t bytes;
-
-	if (parse_bytes(l->value, &bytes) < 0 || bytes < 512 || bytes > 64 << 20)
-		return ini_complain(l, "%s = \"%s\" is not an IO size from 512 to 64M", l->key,
-				    l->value);
-	*ret = (double)bytes / 1024;
-	return 0;
-}
-
-static int set_number(const IniLine *l, unsigned long min, unsigned long max, unsigned long *ret)
-{
-	unsigned long v;
-
-	if (parse_unsigned(l->value, max, &v) < 0 || v < min)
-		return ini_complain(l, "%s = \"%s\" is not a whole number from %lu to %lu", l->key,
-				    l->value, min, max);
-	*ret = v;
-	return 0;
-}
-
-static int set_unsigned(const IniLine *l, unsigned long min, unsigned long max, unsigned *ret)
-{
-	unsigned long v = 0;
-	int r = set_number(l, min, max, &v);
-
-	if (r >= 0)
-		*ret = (unsigned)v;
-	return r;
-}
-
-static int set_depth(const IniLine *l, double *ret)
-{
-	unsigned long v = 0;
-	int r = set_number(l, 1, 65536, &v);
-
-	if (r >= 0)
-		*ret = (double)v;
-	return r;
-}
-
-static int set_time(const IniLine *l, uint64_t *ret_us)
-{
-	if (parse_duration_us(l->value, ret_us) < 0)
-		return ini_complain(l, "%s = \"%s\" is not a time such as 5s or 1h", l->key,
-				    l->value);
-	return 0;
-}
-
-static int set_sensors(const IniLine *l, unsigned *ret)
-{
-	char **words _cleanup_(strv_freep) = strv_split(l->value);
+	char **words _cleanup_(strv_freep) = strv_split(list);
 	unsigned set = 0;
 
 	if (!words)
@@ -159,74 +91,93 @@ static int set_sensors(const IniLine *l, unsigned *ret)
 		else if (kind >= 0)
 			set |= 1U << kind;
 		else if (!streq(*w, "none"))
-			return ini_complain(l,
-					    "sensors = \"%s\": not all, none or kinds (nvme, "
-					    "sata-ssd, hdd)",
-					    l->value);
+			return -EINVAL;
 	}
 	*ret = set;
 	return 0;
 }
 
-static int unknown_key(const IniLine *l, const char *keys)
+static int fault_from_name(const char *name)
 {
-	return ini_complain(l, "[%s] has no key \"%s\"; it has: %s", l->section, l->key, keys);
+	for (int i = SIM_REFUSE; i < (int)ELEMENTSOF(fault_names); i++)
+		if (streq(name, fault_names[i]))
+			return i;
+	return -EINVAL;
 }
 
-static int node_line(const IniLine *l, SimFile *f)
+static int take_seed(const IniLine *l, void *member)
 {
-	unsigned long seed = 0;
-	int r;
+	unsigned long seed;
+	int r = parse_unsigned(l->value, ULONG_MAX, &seed);
 
-	if (streq(l->key, "name"))
-		return set_text(l, l->value, &f->name);
-	if (streq(l->key, "policy"))
-		return set_text(l, l->value, &f->policy);
-	if (streq(l->key, "model_error"))
-		return set_share(l, &f->model_error);
-	if (streq(l->key, "noise"))
-		return set_share(l, &f->noise);
-	if (streq(l->key, "sensors"))
-		return set_sensors(l, &f->sensors);
-	if (!streq(l->key, "seed"))
-		return unknown_key(l, "name, policy, seed, model_error, noise, sensors");
-	r = set_number(l, 0, ~0UL, &seed);
 	if (r >= 0)
-		f->seed = seed;
+		*(uint64_t *)member = seed;
 	return r;
 }
 
-/* 1 when the key belongs to a workload. */
-static int workload_key(const IniLine *l, SimWorkload *w)
+static int take_demand(const IniLine *l, void *member)
 {
-	int r;
-
-	if (streq(l->key, "read"))
-		r = set_share(l, &w->mix.read_share);
-	else if (streq(l->key, "random"))
-		r = set_share(l, &w->mix.random_share);
-	else if (streq(l->key, "read_size"))
-		r = set_kib(l, &w->mix.read_kib);
-	else if (streq(l->key, "write_size"))
-		r = set_kib(l, &w->mix.write_kib);
-	else if (streq(l->key, "depth"))
-		r = set_depth(l, &w->mix.depth);
-	else if (streq(l->key, "demand"))
-		r = sim_demand_parse(l, &w->demand);
-	else if (streq(l->key, "repeat"))
-		r = set_time(l, &w->demand.repeat_us);
-	else
-		return 0;
-	return r < 0 ? r : 1;
+	return sim_demand_parse(l, member);
 }
 
-#define WORKLOAD_KEYS "read, random, read_size, write_size, depth, demand, repeat"
+#define SECTION_TEXT KEY_TEXT, .once = true
+#define IO_SIZE_KIB  KEY_BYTES, .min = 512, .max = 64 << 20, .per = 1024
+#define SOME_TIME    KEY_DURATION, .min = 1
 
-static int workload_line(const IniLine *l, const char *name, SimFile *f)
+static const Key node_keys[] = {
+	{ "name", SECTION_TEXT, KEY_AT(SimFile, name) },
+	{ "policy", SECTION_TEXT, KEY_AT(SimFile, policy) },
+	{ "seed", KEY_CUSTOM, KEY_AT(SimFile, seed), .take = take_seed,
+	  .expected = "a whole number from 0 to 18446744073709551615" },
+	{ "model_error", KEY_SHARE, KEY_AT(SimFile, model_error) },
+	{ "noise", KEY_SHARE, KEY_AT(SimFile, noise) },
+	{ "sensors", KEY_SET, KEY_AT(SimFile, sensors), .from_list = sensors_from_list,
+	  .expected = "all, none or a list of nvme, sata-ssd, hdd" },
+};
+
+/* A workload may stand in a section of its own or in that of the devices that have it. */
+#define KEYS_OF_WORKLOAD(S, w)                                                                     \
+	{ "read", KEY_SHARE, KEY_AT(S, w mix.read_share) },                                        \
+		{ "random", KEY_SHARE, KEY_AT(S, w mix.random_share) },                            \
+		{ "read_size", IO_SIZE_KIB, KEY_AT(S, w mix.read_kib) },                           \
+		{ "write_size", IO_SIZE_KIB, KEY_AT(S, w mix.write_kib) },                         \
+		{ "depth", KEY_UNSIGNED, KEY_AT(S, w mix.depth), .min = 1, .max = 65536 },         \
+		{ "demand", KEY_CUSTOM, KEY_AT(S, w demand), .take = take_demand },                \
+		{ "repeat", SOME_TIME, KEY_AT(S, w demand.repeat_us) },
+
+static const Key workload_keys[] = { KEYS_OF_WORKLOAD(SimWorkload, ) };
+
+static const Key devices_keys[] = {
+	{ "count", KEY_UNSIGNED, KEY_AT(SimGroup, count), .min = 1, .max = DEVICES_MAX },
+	{ "profile", SECTION_TEXT, KEY_AT(SimGroup, profile) },
+	{ "group", SECTION_TEXT, KEY_AT(SimGroup, group) },
+	{ "prefix", SECTION_TEXT, KEY_AT(SimGroup, prefix) },
+	{ "queues", KEY_UNSIGNED, KEY_AT(SimGroup, queues), .min = 1, .max = 1024 },
+	{ "power_limit", KEY_BOOL, KEY_AT(SimGroup, power_limit) },
+	{ "pool", SECTION_TEXT, KEY_AT(SimGroup, pool) },
+	{ "pools", KEY_UNSIGNED, KEY_AT(SimGroup, pools), .min = 1, .max = DEVICES_MAX },
+	{ "hba", SECTION_TEXT, KEY_AT(SimGroup, hba) },
+	{ "cache", SECTION_TEXT, KEY_AT(SimGroup, cache) },
+	{ "cache_size", KEY_BYTES, KEY_AT(SimGroup, cache_bytes), .min = 1 << 30, .max = 0x1p50 },
+	{ "cached_reads", KEY_SHARE, KEY_AT(SimGroup, cached_reads) },
+	{ "workload", SECTION_TEXT, KEY_AT(SimGroup, workload) },
+	KEYS_OF_WORKLOAD(SimGroup, own.)
+};
+
+static const Key fault_keys[] = {
+	{ "device", KEY_TEXT, KEY_AT(SimFaultPlan, device) },
+	{ "at", SOME_TIME, KEY_AT(SimFaultPlan, at_us) },
+	{ "kind", KEY_NAME, KEY_AT(SimFaultPlan, kind), .from_name = fault_from_name,
+	  .expected = "refuse, lie, ignore, vanish, reset, slow, no-wake or resync" },
+	{ "for", SOME_TIME, KEY_AT(SimFaultPlan, for_us) },
+};
+
+static int open_workload(const IniLine *l, const char *name, void *userdata, void **ret)
 {
+	SimFile *f = userdata;
 	SimWorkload *w = NULL;
-	int r;
 
+	(void)l;
 	for (size_t i = 0; i < f->n_workloads; i++)
 		if (streq(f->workloads[i].name, name))
 			w = &f->workloads[i];
@@ -235,14 +186,13 @@ static int workload_line(const IniLine *l, const char *name, SimFile *f)
 		if (!w)
 			return -ENOMEM;
 		w->mix = MIX_UNKNOWN;
-		if (set_text(l, name, &w->name) < 0)
-			return -ENOMEM;
+		w->name = strdup(name);
 	}
-	r = workload_key(l, w);
-	return r == 0 ? unknown_key(l, WORKLOAD_KEYS) : MIN(r, 0);
+	*ret = w;
+	return w->name ? 0 : -ENOMEM;
 }
 
-static SimGroup *group_get(SimFile *f, const IniLine *l, const char *name)
+static SimGroup *group_named(SimFile *f, const IniLine *l, const char *name)
 {
 	SimGroup *g;
 
@@ -257,97 +207,29 @@ static SimGroup *group_get(SimFile *f, const IniLine *l, const char *name)
 	g->queues = 1;
 	g->cache_bytes = 200ULL << 30;
 	g->own.mix = MIX_UNKNOWN;
-	return set_text(l, name, &g->name) < 0 ? NULL : g;
+	g->name = strdup(name);
+	return g->name ? g : NULL;
 }
 
-static int set_flag(const IniLine *l, bool *ret)
+static int open_devices(const IniLine *l, const char *name, void *userdata, void **ret)
 {
-	if (parse_bool(l->value, ret) < 0)
-		return ini_complain(l, "%s = \"%s\" is not yes or no", l->key, l->value);
-	return 0;
-}
-
-static int set_cache_size(const IniLine *l, uint64_t *ret)
-{
-	if (parse_bytes(l->value, ret) < 0 || *ret < 1 << 30 || *ret > 1ULL << 50)
-		return ini_complain(l, "%s = \"%s\" is not a size from 1G to 1024T", l->key,
-				    l->value);
-	return 0;
-}
-
-/* 1 when the key says what a disk hangs on, sleeps with or has above it. */
-static int sleep_key(const IniLine *l, SimGroup *g)
-{
-	int r;
-
-	if (streq(l->key, "pool"))
-		r = set_text(l, l->value, &g->pool);
-	else if (streq(l->key, "pools"))
-		r = set_unsigned(l, 1, DEVICES_MAX, &g->pools);
-	else if (streq(l->key, "hba"))
-		r = set_text(l, l->value, &g->hba);
-	else if (streq(l->key, "cache"))
-		r = set_text(l, l->value, &g->cache);
-	else if (streq(l->key, "cache_size"))
-		r = set_cache_size(l, &g->cache_bytes);
-	else if (streq(l->key, "cached_reads"))
-		r = set_share(l, &g->cached_reads);
-	else
-		return 0;
-	return r < 0 ? r : 1;
-}
-
-static int devices_line(const IniLine *l, const char *name, SimFile *f)
-{
-	SimGroup *g = group_get(f, l, name);
-	int r;
+	SimGroup *g = group_named(userdata, l, name);
 
 	if (!g)
 		return -ENOMEM;
-	if (streq(l->key, "count"))
-		return set_unsigned(l, 1, DEVICES_MAX, &g->count);
-	if (streq(l->key, "queues"))
-		return set_unsigned(l, 1, 1024, &g->queues);
-	if (streq(l->key, "power_limit"))
-		return set_flag(l, &g->power_limit);
-	if (streq(l->key, "profile"))
-		return set_text(l, l->value, &g->profile);
-	if (streq(l->key, "group"))
-		return set_text(l, l->value, &g->group);
-	if (streq(l->key, "prefix"))
-		return set_text(l, l->value, &g->prefix);
-	if (streq(l->key, "workload"))
-		return set_text(l, l->value, &g->workload);
-	r = sleep_key(l, g);
-	if (r != 0)
-		return MIN(r, 0);
-	r = workload_key(l, &g->own);
-	if (r == 0)
-		return unknown_key(l, "count, profile, group, prefix, queues, power_limit, pool, "
-				      "pools, hba, cache, cache_size, cached_reads, "
-				      "workload, " WORKLOAD_KEYS);
-	g->own_used = true;
-	return MIN(r, 0);
+	if (keys_have(workload_keys, ELEMENTSOF(workload_keys), l->key))
+		g->own_used = true;
+	*ret = g;
+	return 0;
 }
 
-static int set_fault_kind(const IniLine *l, SimFault *ret)
+/* Sections of one name run together: device= is what begins a new fault. */
+static int open_fault(const IniLine *l, const char *rest, void *userdata, void **ret)
 {
-	for (size_t i = SIM_REFUSE; i < ELEMENTSOF(fault_names); i++)
-		if (streq(l->value, fault_names[i])) {
-			*ret = (SimFault)i;
-			return 0;
-		}
-	return ini_complain(l,
-			    "kind = \"%s\" is not refuse, lie, ignore, vanish, reset, slow, "
-			    "no-wake or resync",
-			    l->value);
-}
-
-static int fault_line(const IniLine *l, SimFile *f)
-{
+	SimFile *f = userdata;
 	SimFaultPlan *p = f->n_faults ? &f->faults[f->n_faults - 1] : NULL;
 
-	/* ini sections of one name run together: device= is what begins a new fault */
+	(void)rest;
 	if (streq(l->key, "device")) {
 		if (f->n_faults == FAULTS_MAX)
 			return ini_complain(l, "more than %d faults", FAULTS_MAX);
@@ -355,35 +237,23 @@ static int fault_line(const IniLine *l, SimFile *f)
 		if (!p)
 			return -ENOMEM;
 		p->line = l->line;
-		return set_text(l, l->value, &p->device);
 	}
-	if (!p)
-		return ini_complain(l, "[fault] must begin with device=");
-	if (streq(l->key, "at"))
-		return set_time(l, &p->at_us);
-	if (streq(l->key, "for"))
-		return set_time(l, &p->for_us);
-	if (streq(l->key, "kind"))
-		return set_fault_kind(l, &p->kind);
-	return unknown_key(l, "device, at, kind, for");
+	*ret = p;
+	return p ? 0 : ini_complain(l, "[fault] must begin with device=");
 }
+
+static const KeySection sections[] = {
+	{ "node", NULL, KEY_LIST(node_keys) },
+	{ "workload", "NAME", KEY_LIST(workload_keys), open_workload },
+	{ "devices", "NAME", KEY_LIST(devices_keys), open_devices },
+	{ "fault", NULL, KEY_LIST(fault_keys), open_fault },
+};
 
 static int on_line(const IniLine *l, void *userdata)
 {
-	SimFile *f = userdata;
+	int r = keys_apply(sections, ELEMENTSOF(sections), l, userdata);
 
-	if (streq(l->section, "node"))
-		return node_line(l, f);
-	if (!strncmp(l->section, "workload ", 9))
-		return workload_line(l, l->section + 9, f);
-	if (!strncmp(l->section, "devices ", 8))
-		return devices_line(l, l->section + 8, f);
-	if (streq(l->section, "fault"))
-		return fault_line(l, f);
-	return ini_complain(l,
-			    "no section \"%s\" in a node file; there are: [node], [workload NAME], "
-			    "[devices NAME], [fault]",
-			    l->section);
+	return r == -ENOENT ? -EINVAL : r;
 }
 
 const SimWorkload *sim_file_workload(const SimFile *f, const SimGroup *g)

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "config/config-keys.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/keys.h"
+#include "base/log.h"
+#include "base/text.h"
+
+/* A name that is a part of a file name, and cannot lead out of its folder. */
+static bool is_name(const char *s)
+{
+	return *s && *s != '.' && !strpbrk(s, "/ \t=");
+}
+
+static bool is_path(const char *s)
+{
+	return *s == '/';
+}
+
+/* A daemon has no folder of its own that a relative path could start from. */
+static bool is_node(const char *s)
+{
+	return is_path(s) || (is_name(s) && !strchr(s, '.'));
+}
+
+/* An address is TRANSPORT:KEY=VALUE,... (D-Bus specification, "Server Addresses"). */
+static bool is_bus(const char *s)
+{
+	return streq(s, "system") || streq(s, "session") || (strchr(s, ':') && *s != ':');
+}
+
+static bool is_component(const char *s)
+{
+	static const char *const components[] = { "none",     "bcache", "writecache",
+						  "mergerfs", "md",     "nvmet" };
+
+	for (size_t i = 0; i < ELEMENTSOF(components); i++)
+		if (streq(s, components[i]))
+			return true;
+	return false;
+}
+
+/* Parts of a path below /sys, which must not lead out of it; DCMI's is a device file. */
+static bool is_part(const char *s)
+{
+	return *s && (!strchr(s, '/') || strncmp(s, "/dev/ipmi", 9) == 0) && !strstr(s, "..");
+}
+
+static int level_from_name(const char *name)
+{
+	static const struct {
+		const char *name;
+		int level;
+	} levels[] = { { "error", LOG_ERR },
+		       { "warning", LOG_WARNING },
+		       { "notice", LOG_NOTICE },
+		       { "info", LOG_INFO },
+		       { "debug", LOG_DEBUG } };
+
+	for (size_t i = 0; i < ELEMENTSOF(levels); i++)
+		if (streq(name, levels[i].name))
+			return levels[i].level;
+	return -EINVAL;
+}
+
+static int take_spinup_power(const IniLine *l, void *member)
+{
+	LimitUnit unit = LIMIT_WATTS;
+	double watts = INFINITY;
+	int r = streq(l->value, "none") ? 0 : parse_limit(l->value, &watts, &unit);
+
+	if (r < 0 || unit != LIMIT_WATTS || watts <= 0)
+		return -EINVAL;
+	*(double *)member = watts;
+	return 0;
+}
+
+static int take_manage(const IniLine *l, void *member)
+{
+	bool manage, *unmanaged = member;
+	int r = parse_bool(l->value, &manage);
+
+	if (r >= 0)
+		*unmanaged = !manage;
+	return r;
+}
+
+static int take_of(const IniLine *l, void *member)
+{
+	static const struct {
+		const char *word;
+		SensorScope scope;
+		bool named;
+	} scopes[] = { { "node", SENSOR_OF_NODE, false },
+		       { "host", SENSOR_OF_HOST, false },
+		       { "group", SENSOR_OF_GROUP, true },
+		       { "device", SENSOR_OF_DEVICE, true } };
+	_cleanup_(strv_freep) char **words = strv_split(l->value);
+	SensorConfig *s = member;
+
+	if (!words)
+		return -ENOMEM;
+	for (size_t i = 0; words[0] && i < ELEMENTSOF(scopes); i++) {
+		char *target;
+
+		if (!streq(words[0], scopes[i].word) || scopes[i].named != (words[1] != NULL) ||
+		    (words[1] && words[2]))
+			continue;
+		target = strdup(words[1] ?: "");
+		if (!target)
+			return -ENOMEM;
+		free(s->target);
+		s->target = target;
+		s->scope = scopes[i].scope;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+#define A_NAME KEY_TEXT_OR_NULL, .is_valid = is_name, .expected = "a name without blanks or slashes"
+#define A_PATH KEY_TEXT, .is_valid = is_path, .expected = "an absolute path"
+#define A_PART KEY_TEXT, .is_valid = is_part, .expected = "a name such as power1, or /dev/ipmi0"
+
+static const Key config_keys[] = {
+	{ "policy", A_NAME, KEY_AT(Config, policy) },
+	{ "simulate", KEY_TEXT_OR_NULL, KEY_AT(Config, simulate), .is_valid = is_node,
+	  .expected = "the name of a node, such as mixed, or an absolute path" },
+	{ "bus", KEY_TEXT, KEY_AT(Config, bus), .is_valid = is_bus,
+	  .expected = "system, session or a D-Bus address such as unix:path=/run/bus" },
+	{ "state_directory", A_PATH, KEY_AT(Config, state_directory) },
+	{ "runtime_directory", A_PATH, KEY_AT(Config, runtime_directory) },
+	{ "bpf", KEY_BOOL, KEY_AT(Config, bpf) },
+	{ "discover", KEY_BOOL, KEY_AT(Config, discover) },
+	{ "guard", KEY_WATTS, KEY_AT(Config, guard_w) },
+	{ "spinups_at_once", KEY_UNSIGNED, KEY_AT(Config, spinups_at_once), .min = 1, .max = 64 },
+	{ "spinup_power", KEY_CUSTOM, KEY_AT(Config, spinup_w), .take = take_spinup_power,
+	  .expected =
+		  "watts above 0 such as 50W (else no disk could ever spin up), or none for no limit" },
+	{ "cycles_a_day", KEY_NUMBER, KEY_AT(Config, cycles_a_day), .max = 1000 },
+	{ "service_years", KEY_NUMBER, KEY_AT(Config, service_years), .min = 0.1, .max = 50 },
+	{ "log_level", KEY_NAME, KEY_AT(Config, log_level), .from_name = level_from_name,
+	  .expected = "error, warning, notice, info or debug" },
+};
+
+static const Key device_keys[] = {
+	{ "manage", KEY_CUSTOM, KEY_AT(BlockConfig, unmanaged), .take = take_manage,
+	  .expected = "yes or no" },
+	{ "profile", A_NAME, KEY_AT(BlockConfig, profile) },
+	{ "group", A_NAME, KEY_AT(BlockConfig, group) },
+	{ "wake_tested", KEY_BOOL, KEY_AT(BlockConfig, wake_tested) },
+	{ "keep_awake", KEY_BOOL, KEY_AT(BlockConfig, keep_awake) },
+	{ "redirect", KEY_TEXT_OR_NULL, KEY_AT(BlockConfig, redirect), .is_valid = is_component,
+	  .expected = "none, bcache, writecache, mergerfs, md or nvmet" },
+};
+
+static const Key sensor_keys[] = {
+	{ "type", KEY_NAME, KEY_AT(SensorConfig, type), .from_name = sensor_type_from_name,
+	  .expected = "hwmon, dcmi or rapl" },
+	{ "chip", A_PART, KEY_AT(SensorConfig, chip) },
+	{ "input", A_PART, KEY_AT(SensorConfig, input) },
+	{ "of", KEY_CUSTOM, .take = take_of, .expected = "node, host, group NAME or device NAME" },
+	{ "less", KEY_TEXT, KEY_AT(SensorConfig, less) },
+	{ "subtract", KEY_WATTS, KEY_AT(SensorConfig, subtract_w) },
+};
+
+static int open_device(const IniLine *l, const char *rest, void *userdata, void **ret)
+{
+	const char *name = rest + strspn(rest, " \t");
+	Config *c = userdata;
+	BlockConfig *device = NULL;
+
+	(void)l;
+	if (!is_name(name))
+		return -ENOENT;
+	for (size_t i = 0; i < c->n_devices && !device; i++)
+		if (streq(c->devices[i].name, name))
+			device = &c->devices[i];
+	if (!device)
+		device = ARRAY_GROW(c->devices, c->n_devices);
+	if (device && !device->name)
+		device->name = strdup(name);
+	*ret = device;
+	return device && device->name ? 0 : -ENOMEM;
+}
+
+static int open_sensor(const IniLine *l, const char *rest, void *userdata, void **ret)
+{
+	const char *name = rest + strspn(rest, " \t");
+	Config *c = userdata;
+	SensorConfig *sensor = NULL;
+
+	(void)l;
+	if (!is_name(name))
+		return -ENOENT;
+	for (size_t i = 0; i < c->n_sensors && !sensor; i++)
+		if (streq(c->sensors[i].name, name))
+			sensor = &c->sensors[i];
+	if (!sensor)
+		sensor = ARRAY_GROW(c->sensors, c->n_sensors);
+	if (sensor && !sensor->name)
+		sensor->name = strdup(name);
+	*ret = sensor;
+	return sensor && sensor->name ? 0 : -ENOMEM;
+}
+
+static const KeySection sections[] = {
+	{ "storpower", NULL, KEY_LIST(config_keys) },
+	{ "device", "NAME", KEY_LIST(device_keys), open_device },
+	{ "sensor", "NAME", KEY_LIST(sensor_keys), open_sensor },
+};
+
+int config_take(const IniLine *l, Config *c)
+{
+	/* of an unknown section its heading was complained of, once for all its keys */
+	if (l->key && *l->section && !keys_have_section(sections, ELEMENTSOF(sections), l, c))
+		return 0;
+	return keys_apply(sections, ELEMENTSOF(sections), l, c);
+}
