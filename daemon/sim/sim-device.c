@@ -12,6 +12,13 @@
 #define FEATURE_POWER_MANAGEMENT 0x02
 #define FEATURE_POWER_LIMIT      0x23
 #define SLOWNESS                 50
+#define HANG_US                  (60 * USEC_PER_SEC)
+
+static void hang(const SimDevice *s, SimFault fault)
+{
+	if (fault == SIM_HANG)
+		clock_sleep_us(s->clock, HANG_US);
+}
 
 int sim_device_peek(SimDevice *s, SimTruth *ret)
 {
@@ -23,6 +30,7 @@ int sim_device_peek(SimDevice *s, SimTruth *ret)
 	cache = s->cache;
 	sim_record_unlock(s->record);
 	sim_truth_advance(ret, &s->nature, &cache, NULL, now_us);
+	hang(s, ret->fault);
 	return ret->gone ? -ENODEV : 0;
 }
 
@@ -165,13 +173,16 @@ static void fill_counters(const SimTruth *t, DeviceCounters *ret)
 static int counters(Device *d, DeviceCounters *ret)
 {
 	SimDevice *s = d->impl;
+	SimFault fault;
 	bool gone;
 
 	sim_device_advance_locked(s);
 	gone = s->record->truth.gone;
+	fault = s->record->truth.fault;
 	if (!gone)
 		fill_counters(&s->record->truth, ret);
 	sim_record_unlock(s->record);
+	hang(s, fault);
 	return gone ? -ENODEV : 0;
 }
 
@@ -188,6 +199,7 @@ static double noise_at(const SimDevice *s, uint64_t t_us)
 static int power(Device *d, double *ret_w)
 {
 	SimDevice *s = d->impl;
+	SimFault fault;
 	uint64_t t_us;
 	double watts;
 	bool gone;
@@ -196,7 +208,9 @@ static int power(Device *d, double *ret_w)
 	gone = s->record->truth.gone;
 	watts = s->record->truth.rates.watts;
 	t_us = s->record->truth.t_us;
+	fault = s->record->truth.fault;
 	sim_record_unlock(s->record);
+	hang(s, fault);
 	if (gone)
 		return -ENODEV;
 	*ret_w = fmax(watts * (1 + s->noise * noise_at(s, t_us)), 0);

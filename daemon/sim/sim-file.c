@@ -19,6 +19,7 @@ static const char *const fault_names[] = {
 	[SIM_HEALTHY] = "healthy", [SIM_REFUSE] = "refuse",   [SIM_LIE] = "lie",
 	[SIM_IGNORE] = "ignore",   [SIM_VANISH] = "vanish",   [SIM_RESET] = "reset",
 	[SIM_SLOW] = "slow",       [SIM_NO_WAKE] = "no-wake", [SIM_RESYNC] = "resync",
+	[SIM_HANG] = "hang",
 };
 
 const char *sim_fault_name(SimFault fault)
@@ -168,7 +169,7 @@ static const Key fault_keys[] = {
 	{ "device", KEY_TEXT, KEY_AT(SimFaultPlan, device) },
 	{ "at", SOME_TIME, KEY_AT(SimFaultPlan, at_us) },
 	{ "kind", KEY_NAME, KEY_AT(SimFaultPlan, kind), .from_name = fault_from_name,
-	  .expected = "refuse, lie, ignore, vanish, reset, slow, no-wake or resync" },
+	  .expected = "refuse, lie, ignore, vanish, reset, slow, hang, no-wake or resync" },
 	{ "for", SOME_TIME, KEY_AT(SimFaultPlan, for_us) },
 };
 

@@ -32,6 +32,7 @@ typedef enum SimFault {
 	SIM_RESET,   /* registers back to power-on, DEVICE_RESET; then healthy */
 	SIM_SLOW,    /* every set takes 50 times as long */
 	SIM_NO_WAKE, /* a disk that sleeps stays asleep: its IO waits, commands end with EIO */
+	SIM_HANG,    /* every operation, of reading too, takes a minute */
 	SIM_RESYNC,  /* its pool is being resynced: it is read and written all the time */
 } SimFault;
 int sim_node_inject(Inventory *node, const char *device, SimFault fault);

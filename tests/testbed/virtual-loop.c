@@ -14,6 +14,7 @@ typedef struct VirtualLoop {
 	Loop loop;
 	uint64_t now_us, job_us; /* job_us: how far the running job is ahead */
 	bool in_job;
+	uint64_t blocked_us; /* slept outside of a job: the loop stood still */
 	uint64_t wake_us;
 	Finished *finished; /* by time */
 	unsigned fast, slow;
@@ -33,8 +34,10 @@ static void virtual_sleep_us(void *userdata, uint64_t us)
 
 	if (l->in_job)
 		l->job_us += us;
-	else
+	else {
 		l->now_us += us;
+		l->blocked_us += us;
+	}
 }
 
 static int virtual_submit(Loop *loop, Work *job)
@@ -151,6 +154,11 @@ void virtual_loop_run_until(Loop *loop, uint64_t when_us)
 	while (next_us(l) <= when_us && virtual_loop_step(loop))
 		;
 	l->now_us = when_us > l->now_us ? when_us : l->now_us;
+}
+
+uint64_t virtual_loop_blocked_us(const Loop *loop)
+{
+	return ((const VirtualLoop *)loop)->blocked_us;
 }
 
 void virtual_loop_refuse(Loop *loop, unsigned n)

@@ -14,4 +14,6 @@ void virtual_loop_run_until(Loop *l, uint64_t when_us);
 /* The next n submits fail with -EAGAIN, as where no thread can be started. */
 /* Whatever is next: work that comes back, or the time of wake_at(). False: nothing is. */
 bool virtual_loop_step(Loop *loop);
+/* How long the loop itself has waited for something, ever: it ought not to. */
+uint64_t virtual_loop_blocked_us(const Loop *loop);
 void virtual_loop_refuse(Loop *l, unsigned n);

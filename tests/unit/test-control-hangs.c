@@ -396,9 +396,114 @@ static void a_write_that_fails_at_the_end_is_tried_again_and_does_not_hold_it_up
 	fixture_close(&f);
 }
 
+/* All of a device's operations hang, those of reading too. */
+static void a_device_that_does_not_answer_at_all_stops_nobody_else(void **state)
+{
+	size_t awake = 0;
+	Fixture f;
+
+	(void)state;
+	fixture_open(&f, FLASH);
+	fixture_start(&f);
+	fixture_run(&f, 10);
+	assert_int_equal(sim_node_inject(f.node, "nvme3", SIM_HANG), 0);
+	fixture_set(&f, "70%");
+	for (unsigned i = 0; i < 300; i++) {
+		fixture_run(&f, 0.1);
+		(void)state_of(&f);
+	}
+	assert_true(managed(&f, "nvme3")->errands.busy);
+	assert_true(state_of(&f).degraded);
+	assert_within_budget(&f);
+	for_each_device(const Managed, md, &f.control->fleet) awake +=
+		md->workload.counters.time_us + 3 * USEC_PER_SEC > now_us(&f);
+	/* the others are enforced, and seen */
+	assert_int_equal(awake, f.control->fleet.n - 1);
+	assert_true(virtual_loop_blocked_us(f.loop) == 0);
+	assert_int_equal(sim_node_inject(f.node, "nvme3", SIM_HEALTHY), 0);
+	fixture_run(&f, 1200); /* a step is several operations */
+	assert_false(state_of(&f).degraded);
+	assert_within_budget(&f);
+	fixture_close(&f);
+}
+
+/* What it offers is not known: it counts at its rated watts. */
+static void a_device_that_hangs_from_the_start_counts_at_its_rated_watts(void **state)
+{
+	const Managed *md;
+	Fixture f;
+
+	(void)state;
+	fixture_open(&f, FLASH);
+	assert_int_equal(sim_node_inject(f.node, "nvme3", SIM_HANG), 0);
+	fixture_start(&f);
+	md = managed(&f, "nvme3");
+	fixture_set(&f, "70%");
+	fixture_run(&f, 10);
+	assert_false(md->knobs.probed);
+	assert_true(md->cap_w == md->device->profile->rated_w);
+	assert_within_budget(&f);
+	assert_true(virtual_loop_blocked_us(f.loop) == 0);
+	assert_int_equal(sim_node_inject(f.node, "nvme3", SIM_HEALTHY), 0);
+	fixture_run(&f, 20000); /* a probe is many operations */
+	assert_true(md->knobs.probed);
+	assert_true(md->cap_w < md->device->profile->rated_w);
+	fixture_close(&f);
+}
+
+/* The registers after a minute under a budget that falls and rises; asked: somebody asks for
+ * everything, all the time. */
+static char *after_a_minute(bool asked, size_t *ret_decisions, size_t *ret_writes)
+{
+	FaultyDevice counted;
+	char *registers;
+	Fixture f;
+
+	fixture_open(&f, "policies/nodes/tiny.node");
+	fixture_start(&f);
+	fixture_run(&f, 5);
+	faulty_device_wrap(&counted, f.control->fleet.devices[0]->device, &f.loop->clock);
+	fixture_set(&f, "70%");
+	for (unsigned i = 0; i < 6000; i++) {
+		if (i == 2000)
+			fixture_set(&f, "50%");
+		if (i == 4000)
+			fixture_release(&f, 2);
+		for (unsigned k = 0; asked && k < 100; k++) {
+			DeviceState d;
+
+			(void)state_of(&f);
+			assert_int_equal(control_device(f.control, k % f.control->fleet.n, &d), 0);
+		}
+		fixture_run(&f, 0.01);
+	}
+	registers = fixture_dump(&f);
+	*ret_decisions = f.control->diary.decisions.n_ever;
+	*ret_writes = counted.n_writes;
+	fixture_close(&f);
+	return registers;
+}
+
+static void ten_thousand_questions_a_second_turn_no_knob(void **state)
+{
+	_cleanup_free_ char *quiet = NULL, *asked = NULL;
+	size_t quiet_decisions, asked_decisions, quiet_writes, asked_writes;
+
+	(void)state;
+	quiet = after_a_minute(false, &quiet_decisions, &quiet_writes);
+	asked = after_a_minute(true, &asked_decisions, &asked_writes);
+	assert_string_equal(quiet, asked);
+	assert_int_equal(quiet_decisions, asked_decisions);
+	assert_int_equal(quiet_writes, asked_writes);
+	assert_true(quiet_writes > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_device_that_does_not_answer_at_all_stops_nobody_else),
+		cmocka_unit_test(a_device_that_hangs_from_the_start_counts_at_its_rated_watts),
+		cmocka_unit_test(ten_thousand_questions_a_second_turn_no_knob),
 		cmocka_unit_test(stopping_leaves_a_sleeping_shelf_asleep),
 		cmocka_unit_test(stopping_wakes_disks_with_dirty_caches_within_the_units_patience),
 		cmocka_unit_test(restoring_leaves_a_sleeping_shelf_asleep),
