@@ -7,6 +7,7 @@
 #include "base/log.h"
 
 #define PATIENCE_US (10 * USEC_PER_SEC)
+#define NO_ANSWER   "(it does not answer)"
 
 struct Verification {
 	Verification *next;
@@ -94,6 +95,16 @@ static int await(Verification *v, const Managed *md)
 	return -ENOMEM;
 }
 
+/* Of one that is busy the value is about to change: what comes of that tells. */
+static int ask(Verification *v, Managed *md, Tools *t)
+{
+	if (errands_overdue(md, t->now_us))
+		add_difference(v, md->device->name, "", "", NO_ANSWER);
+	else if (knob_set_touched(md) && errands_send_reread(md, REREAD_VERIFY, t))
+		return await(v, md);
+	return 0;
+}
+
 int verify_begin(Control *c, VerifyDone done, void *userdata)
 {
 	Verification *v = calloc(1, sizeof(*v));
@@ -107,9 +118,7 @@ int verify_begin(Control *c, VerifyDone done, void *userdata)
 	for_each_device(Managed, md, &c->fleet)
 	{
 		count_touched(v, md);
-		/* of one that is busy the value is about to change: it says what it has come to */
-		if (knob_set_touched(md) && errands_send_reread(md, REREAD_VERIFY, &c->tools) &&
-		    await(v, md) < 0) {
+		if (ask(v, md, &c->tools) < 0) {
 			verification_free(v);
 			return -ENOMEM;
 		}
@@ -121,7 +130,7 @@ int verify_begin(Control *c, VerifyDone done, void *userdata)
 static void answer(Verification *v)
 {
 	for (size_t i = 0; i < v->n_awaited; i++)
-		add_difference(v, v->awaited[i], "", "", "(it does not answer)");
+		add_difference(v, v->awaited[i], "", "", NO_ANSWER);
 	v->done(&v->result, v->userdata);
 	verification_free(v);
 }
