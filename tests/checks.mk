@@ -17,6 +17,13 @@ sanitize: deps
 	@$(SUB) B=build/sanitize CFLAGS="-O1 -g" SANITIZE="$(SANITIZERS)" all unit-tests
 	@B=build/sanitize LIMIT=900 STORPOWER_CASES=20000 tests/run
 
+# Where threads meet: the loop with its workers, and the daemon on its bus.
+sanitize-threads: deps
+	@$(SUB) B=build/threads CFLAGS="-O1 -g" SANITIZE="-fsanitize=thread" all \
+		build/threads/tests/unit/test-control-loop
+	@build/threads/tests/unit/test-control-loop
+	@B=build/threads LIMIT=900 ONLY='test-[!l]*' TSAN_OPTIONS="halt_on_error=1 exitcode=66" tests/run bus
+
 # Simulated hours that take real ones under valgrind; the sanitizers see them all.
 VALGRIND_LEAVES_OUT := test-*bpf*=valgrind does not know all of bpf(2);\
 test-control-hour=takes too long under valgrind, runs under the sanitizers;\
@@ -56,4 +63,4 @@ lint: deps
 	@$(SUB) all $(B)/storpowerd.service
 	@B=$(B) tests/lint.sh
 
-.PHONY: deps check sanitize valgrind coverage tidy tidy-all lint
+.PHONY: deps check sanitize sanitize-threads valgrind coverage tidy tidy-all lint
