@@ -7,11 +7,14 @@ ALSO_knob-loop := hw
 ALSO_knob-nvme := hw
 ALSO_redirect-simulated := sim
 ALSO_redirect-simulated-cache := sim
+ALSO_redirect-bcache := hw
 ALSO_redirect-md := hw
+ALSO_redirect-nodes := hw
 ALSO_redirect-nvmet := hw
 
 TEST_LIBS := -lcmocka
 EXTRA_LIBS_plan := -lglpk
+$(B)/tests/unit/test-redirect-nvmet: LDFLAGS += -Wl,--wrap=write_attribute
 
 # A manager on a simulated node on virtual time.
 $(B)/libtestbed.a: $(call obj,$(wildcard tests/testbed/*.c))

@@ -226,25 +226,6 @@ char *format_duration(char *buf, size_t size, uint64_t us)
 	return buf;
 }
 
-char *unescape_octal(char *s)
-{
-	char *to = s;
-
-	for (const char *from = s; *from; to++) {
-		unsigned code;
-		int n = 0;
-
-		if (sscanf(from, "\\%3o%n", &code, &n) == 1 && n == 4) {
-			*to = (char)code;
-			from += n;
-		} else {
-			*to = *from++;
-		}
-	}
-	*to = '\0';
-	return s;
-}
-
 char *text_printf(const char *format, ...)
 {
 	va_list ap;

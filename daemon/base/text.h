@@ -40,9 +40,6 @@ char *format_watts(char *buf, size_t size, double watts);
 /* "2h", "1h30min", "45s", "120ms"; USEC_NEVER prints "never". */
 char *format_duration(char *buf, size_t size, uint64_t us);
 
-/* In place, \ooo to the byte it stands for, as /proc's lists of mounts and swaps write blanks
- * (proc_pid_mountinfo(5)); returns s. */
-char *unescape_octal(char *s);
 /* malloc'd printf; NULL when out of memory. */
 char *text_printf(const char *format, ...) _printf_(1, 2);
 

@@ -32,8 +32,9 @@ typedef struct DeviceCounters {
  * are called from worker threads, one at a time per device (power and counters: from any thread at
  * any time). All return 0 or -errno; -ENODEV: the device is gone. */
 typedef struct DeviceOps {
-	/* sysfs attributes, by path below /sys/block/NAME: "queue/nr_requests"; "host/NAME" is one
-	 * of the SCSI host's (/sys/class/scsi_host/hostN/NAME) */
+	/* sysfs attributes, by path below /sys/block/NAME: "queue/nr_requests",
+	 * "sda1/bcache/cache_mode"; "host/NAME" is one of the SCSI host's
+	 * (/sys/class/scsi_host/hostN/NAME) */
 	int (*attr_read)(Device *d, const char *attr, char *buf, size_t size);
 	int (*attr_write)(Device *d, const char *attr, const char *value);
 	/* NVMe Get/Set Features, never with the save bit; value is CDW11 / completion dword 0 */
@@ -55,12 +56,10 @@ typedef struct DeviceOps {
 	 * wake_untested anew. Sends it nothing and does not block: the loop may call it itself
 	 * while no worker has the device. */
 	int (*wake_tested)(Device *d);
-	/* The component above the disk that can keep IO off it: "bcache", "md", "writecache",
-	 * "mergerfs" or "nvmet", and what of it (stack/upper.h says what each has). -ENOENT: no
-	 * such component lies on this disk. */
-	int (*upper_read)(Device *d, const char *component, const char *what, char *buf,
-			  size_t size);
-	int (*upper_write)(Device *d, const char *component, const char *what, const char *value);
+	/* The tree of sysfs in which what lies on the disk is found by the disk's kernel name:
+	 * "/sys" or a made-up one; "": there is none, and what lies on it is found among its
+	 * attributes alone. NULL: nothing that lies on it can be steered. */
+	int (*sysfs_root)(Device *d, const char **ret);
 	/* this device's line of a cgroup file, without the MAJ:MIN; "io.cost.model" of the root
 	 * cgroup, "system.slice/io.max" of one below it; "" where there is no line */
 	int (*cgroup_read)(Device *d, const char *file, char *buf, size_t size);

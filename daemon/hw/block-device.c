@@ -28,7 +28,6 @@ static RealDevice *real_free(RealDevice *i)
 		return NULL;
 	nvme_device_free(i->nvme);
 	disk_condition_close(i->condition);
-	upper_close(i->upper);
 	strv_free(i->stats);
 	free(i->sysfs_root);
 	free(i->folder);
@@ -135,7 +134,6 @@ static int new_disk(const char *sysfs_root, const char *name, const BlockDeviceO
 	_cleanup_(real_freep) RealDevice *i = real_new(sysfs_root, folder, 1);
 	_cleanup_(device_unrefp) Device *d = NULL;
 	char model[BLOCK_ATTR_MAX];
-	int r = 0;
 
 	if (!id)
 		return -ENODEV;
@@ -148,10 +146,6 @@ static int new_disk(const char *sysfs_root, const char *name, const BlockDeviceO
 	i->stats[0] = text_printf("%s/stat", i->folder);
 	if (!i->block || !i->stats[0])
 		return -ENOMEM;
-	if (is_scsi(sysfs_root, name))
-		r = upper_open(sysfs_root, name, &i->upper);
-	if (r < 0)
-		return r;
 	if (!*block_attribute(sysfs_root, name, "device/model", model, sizeof(model)))
 		snprintf(model, sizeof(model), "%s", is_loop_name(name) ? "loop" : name);
 	d = device_new(id, name, model, kind_of_disk(sysfs_root, name),

@@ -138,19 +138,14 @@ static int real_may_sleep(Device *d, char **ret_why_not)
 	return -EBUSY;
 }
 
-static int real_upper_read(Device *d, const char *component, const char *what, char *buf,
-			   size_t size)
+static int real_sysfs_root(Device *d, const char **ret)
 {
 	const RealDevice *i = d->impl;
 
-	return upper_read(i->upper, component, what, buf, size);
-}
-
-static int real_upper_write(Device *d, const char *component, const char *what, const char *value)
-{
-	const RealDevice *i = d->impl;
-
-	return is_there(i) ? upper_write(i->upper, component, what, value) : -ENODEV;
+	if (!is_there(i))
+		return -ENODEV;
+	*ret = i->sysfs_root;
+	return 0;
 }
 
 static bool has_cgroups(const Device *d)
@@ -236,8 +231,7 @@ const DeviceOps disk_ops = {
 	.may_sleep = real_may_sleep,
 	.wake_test = real_wake_test,
 	.wake_tested = real_wake_tested,
-	.upper_read = real_upper_read,
-	.upper_write = real_upper_write,
+	.sysfs_root = real_sysfs_root,
 };
 
 const DeviceOps nvme_ops = {

@@ -9,7 +9,6 @@
 #include "hw/cgroup.h"
 #include "hw/disk-condition.h"
 #include "hw/nvme-device.h"
-#include "stack/upper.h"
 
 typedef struct RealDevice {
 	char *sysfs_root;
@@ -24,7 +23,6 @@ typedef struct RealDevice {
 	bool condition_due;       /* it was asleep, and is to be asked when awake */
 	bool wake_tested;         /* as the configuration says */
 	const WakeRecord *wakes;  /* NULL: none is kept */
-	Upper *upper;             /* NULL: no SATA or SAS disk */
 } RealDevice;
 
 /* One table for each kind of device, so that what can never be is NULL there: any block device, a

@@ -219,6 +219,8 @@ int sim_attr_read(Device *d, const char *attr, char *buf, size_t size)
 
 	if (r < 0)
 		return r;
+	if (sim_bcache_has(attr))
+		return sim_bcache_read(d->impl, &t, attr, buf, size);
 	a = attr_find(attr, d->kind, &t.told);
 	if (!a)
 		return read_tags(d->impl, attr, buf, size);
@@ -227,21 +229,25 @@ int sim_attr_read(Device *d, const char *attr, char *buf, size_t size)
 	return fits(snprintf(buf, size, "%llu", (unsigned long long)t.told.value[a->reg]), size);
 }
 
+static int parse_attr(const Device *d, const SimTruth *t, const char *attr, const char *value,
+		      SimChange *ret)
+{
+	const Attr *a = attr_find(attr, d->kind, &t->told);
+
+	if (!a || !a->parse)
+		return a ? -EACCES : -ENOENT;
+	ret->reg = a->reg;
+	return a->parse(&t->told, d->kind, value, &ret->value);
+}
+
 int sim_attr_write(Device *d, const char *attr, const char *value)
 {
 	SimChange c = { 0 };
-	const Attr *a;
 	SimTruth t;
 	int r = sim_device_ready(d->impl, &t);
 
-	if (r < 0)
-		return r;
-	a = attr_find(attr, d->kind, &t.told);
-	if (!a)
-		return -ENOENT;
-	if (!a->parse)
-		return -EACCES;
-	c.reg = a->reg;
-	r = a->parse(&t.told, d->kind, value, &c.value);
+	if (r >= 0)
+		r = sim_bcache_has(attr) ? sim_bcache_parse(d->impl, attr, value, &c)
+					 : parse_attr(d, &t, attr, value, &c);
 	return r < 0 ? r : sim_device_write(d->impl, &t, &c, SIM_SYSFS_US);
 }

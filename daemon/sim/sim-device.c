@@ -237,6 +237,14 @@ unsigned sim_device_conditions(const Profile *p)
 	return conditions;
 }
 
+/* What lies on it is among its attributes. */
+static int no_sysfs(Device *d, const char **ret)
+{
+	(void)d;
+	*ret = "";
+	return 0;
+}
+
 void sim_device_init_ops(SimDevice *s, bool sensor)
 {
 	DeviceKind kind = s->nature.profile->kind;
@@ -255,7 +263,6 @@ void sim_device_init_ops(SimDevice *s, bool sensor)
 		s->ops.condition_set = sim_condition_set;
 		s->ops.may_sleep = sim_may_sleep;
 		s->ops.wake_test = sim_wake_test;
-		s->ops.upper_read = sim_upper_read;
-		s->ops.upper_write = sim_upper_write;
+		s->ops.sysfs_root = no_sysfs;
 	}
 }

@@ -52,9 +52,12 @@ void sim_device_advance_locked(SimDevice *s);
 int sim_attr_read(Device *d, const char *attr, char *buf, size_t size);
 int sim_attr_write(Device *d, const char *attr, const char *value);
 
-/* sim-upper.c */
-int sim_upper_read(Device *d, const char *component, const char *what, char *buf, size_t size);
-int sim_upper_write(Device *d, const char *component, const char *what, const char *value);
+/* sim-bcache.c: the attributes of the cache above a disk. -ENOENT: there is no cache, or it has no
+ * such attribute; -EACCES: it cannot be written. */
+bool sim_bcache_has(const char *attr);
+int sim_bcache_read(const SimDevice *s, const SimTruth *t, const char *attr, char *buf,
+		    size_t size);
+int sim_bcache_parse(const SimDevice *s, const char *attr, const char *value, SimChange *ret);
 
 /* sim-sleep.c */
 int sim_condition_get(Device *d, Condition *ret);

@@ -227,16 +227,6 @@ static void formatted_text_is_as_long_as_it_must_be(void **state)
 	assert_int_equal(strlen(s), 200);
 }
 
-static void octal_escapes_become_bytes_and_nothing_else_does(void **state)
-{
-	char mount[] = "/srv/my\\040disk\\011a\\134b", cut[] = "end\\04", bare[] = "a\\9\\";
-
-	(void)state;
-	assert_string_equal(unescape_octal(mount), "/srv/my disk\ta\\b");
-	assert_string_equal(unescape_octal(cut), "end\\04");
-	assert_string_equal(unescape_octal(bare), "a\\9\\");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -252,7 +242,6 @@ int main(void)
 		cmocka_unit_test(words_are_split_at_blanks_and_commas),
 		cmocka_unit_test(a_name_matches_any_of_the_globs),
 		cmocka_unit_test(formatted_text_is_as_long_as_it_must_be),
-		cmocka_unit_test(octal_escapes_become_bytes_and_nothing_else_does),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -240,16 +240,12 @@ static void caches_are_drained_when_the_budget_lifts(void **state)
 	fixture_close(&f);
 }
 
-static int no_upper_read(Device *d, const char *component, const char *what, char *buf, size_t size)
-{
-	(void)d, (void)component, (void)what, (void)buf, (void)size;
-	return -ENOENT;
-}
+static int (*read_healthy)(Device *d, const char *attr, char *buf, size_t size);
 
-static int no_upper_write(Device *d, const char *component, const char *what, const char *value)
+static int read_without_bcache(Device *d, const char *attr, char *buf, size_t size)
 {
-	(void)d, (void)component, (void)what, (void)value;
-	return -ENOENT;
+	return strncmp(attr, "bcache/", strlen("bcache/")) == 0 ? -ENOENT
+								: read_healthy(d, attr, buf, size);
 }
 
 static void a_cache_that_is_taken_away_while_it_drains_is_forgotten(void **state)
@@ -270,8 +266,8 @@ static void a_cache_that_is_taken_away_while_it_drains_is_forgotten(void **state
 		fixture_run(&f, 0.1);
 	assert_true(md->cache.draining);
 	healthy = replace_ops(md, &ops);
-	ops.upper_read = no_upper_read;
-	ops.upper_write = no_upper_write;
+	read_healthy = ops.attr_read;
+	ops.attr_read = read_without_bcache;
 	fixture_run(&f, 1800);
 	assert_false(cache_watch_any_draining(&f.control->fleet));
 	assert_null(knob_set_redirect(md));

@@ -432,28 +432,27 @@ static void what_the_operator_names_above_a_disk_is_known_and_all_can_be_put_bac
 {
 	const BlockConfig none = { .name = (char *)"sda", .redirect = (char *)"none" };
 	_cleanup_(inventory_freep) Inventory *i = NULL;
-	const char *root = *state;
-	char text[64];
+	const char *root = *state, *told;
 	Device *d;
 	Seen seen;
 
 	make_scsi(root, "sda", "8:0");
-	make_disk(root, "md0", "9:0");
-	put(root, "devices/md0/md/level", "raid1\n");
-	put(root, "devices/md0/md/dev-sda/state", "in_sync\n");
-	stack_on(root, "sda", "sda", "md0");
 	i = open_one(root, "sda", &seen);
 	d = seen.device;
-	assert_int_equal(d->ops->upper_read(d, "md", "md0/level", text, sizeof(text)), 0);
-	assert_string_equal(text, "raid1");
-	assert_int_equal(d->ops->upper_read(d, "bcache", "state", text, sizeof(text)), -ENOENT);
+	assert_int_equal(d->ops->sysfs_root(d, &told), 0);
+	assert_string_equal(told, root);
 	assert_string_equal(d->redirect, "");
 	seen_free(&seen);
 	inventory_freep(&i);
 	i = open_with(root, &(BlockOptions){ .configs = &none, .n_configs = 1 }, &seen);
 	d = seen.device;
 	assert_string_equal(d->redirect, "none");
-	assert_int_equal(d->ops->upper_read(d, "md", "md0/level", text, sizeof(text)), 0);
+	assert_int_equal(d->ops->sysfs_root(d, &told), 0);
+	/* another device has its name now */
+	drop(root, "block/sda");
+	make_disk(root, "sdb", "8:16");
+	link_to(root, "block/sda", "devices/sdb");
+	assert_int_equal(d->ops->sysfs_root(d, &told), -ENODEV);
 	seen_free(&seen);
 }
 

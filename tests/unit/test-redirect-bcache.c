@@ -2,21 +2,56 @@
 
 /* The bcache knob on a made-up backing device, which prints sizes as the kernel does. */
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test-hw-block.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "fake-upper.h"
 #include "journal/journal.h"
+#include "redirect-knob.h"
 
 #define KNOB "redirect-bcache"
+
+/* A bcache as a table of its attributes. */
+
+typedef struct FakeAttr {
+	const char *name; /* below the disk's folder bcache; NULL: no more */
+	char text[256];
+} FakeAttr;
+
+typedef struct FakeBcache {
+	const char *redirect; /* what the operator names; NULL: nothing */
+	const char *root;     /* where the set's disks are counted; NULL: nowhere */
+	FakeAttr attrs[20];
+	int error;  /* of every reading and writing */
+	int refuse; /* so many writes are answered EBUSY */
+	bool ignore;
+	unsigned writes;
+} FakeBcache;
+
+static char *fake_attr(FakeBcache *b, const char *name)
+{
+	for (size_t i = 0; i < ELEMENTSOF(b->attrs) && b->attrs[i].name; i++)
+		if (streq(b->attrs[i].name, name))
+			return b->attrs[i].text;
+	return NULL;
+}
+
+static void fake_put(FakeBcache *b, const char *name, const char *text)
+{
+	char *to = fake_attr(b, name);
+
+	assert_non_null(to);
+	snprintf(to, sizeof(b->attrs[0].text), "%s", text);
+}
+
+/* All that begins so is there no longer. */
+static void fake_drop(FakeBcache *b, const char *prefix)
+{
+	for (size_t i = 0; i < ELEMENTSOF(b->attrs) && b->attrs[i].name; i++)
+		if (strncmp(b->attrs[i].name, prefix, strlen(prefix)) == 0)
+			b->attrs[i].name = "";
+}
 
 /* bch_hprint() (drivers/md/bcache/util.c) */
 static void print_size(char *buf, size_t size, unsigned long long v)
@@ -34,105 +69,152 @@ static void print_size(char *buf, size_t size, unsigned long long v)
 }
 
 /* Sizes are printed in words, but taken in bytes only; a mode is one of a list. */
-static void taken(FakeUpper *u, const char *what, const char *value)
+static void taken(FakeBcache *b, const char *name, const char *value)
 {
 	char text[64];
 
-	if (streq(what, "sequential_cutoff")) {
+	if (streq(name, "sequential_cutoff")) {
 		assert_int_equal(strspn(value, "0123456789"), strlen(value));
 		print_size(text, sizeof(text), strtoull(value, NULL, 10));
-		fake_put(u, what, text);
-	} else if (streq(what, "cache_mode")) {
-		fake_put(u, what,
+		fake_put(b, name, text);
+	} else if (streq(name, "cache_mode")) {
+		fake_put(b, name,
 			 streq(value, "writeback") ? "writethrough [writeback] writearound none"
 						   : "[writethrough] writeback writearound none");
-	} else if (streq(what, "readahead_cache_policy")) {
-		fake_put(u, what, streq(value, "all") ? "[all] meta-only" : "all [meta-only]");
+	} else if (streq(name, "readahead_cache_policy")) {
+		fake_put(b, name, streq(value, "all") ? "[all] meta-only" : "all [meta-only]");
 	} else {
-		fake_put(u, what, value);
+		fake_put(b, name, value);
 	}
 }
 
-static const FakeUpper plain = {
-	.component = "bcache",
-	.whats = {
+static const char *below_bcache(const char *attr)
+{
+	return strncmp(attr, "bcache/", strlen("bcache/")) == 0 ? attr + strlen("bcache/") : "none";
+}
+
+static int fake_read(Device *d, const char *attr, char *buf, size_t size)
+{
+	FakeBcache *b = d->impl;
+	const char *text = fake_attr(b, below_bcache(attr));
+
+	if (b->error)
+		return b->error;
+	if (!text)
+		return -ENOENT;
+	return (size_t)snprintf(buf, size, "%s", text) < size ? 0 : -ENOBUFS;
+}
+
+static int fake_write(Device *d, const char *attr, const char *value)
+{
+	FakeBcache *b = d->impl;
+
+	if (b->error)
+		return b->error;
+	if (!fake_attr(b, below_bcache(attr)))
+		return -ENOENT;
+	b->writes++;
+	if (b->refuse && b->refuse--)
+		return -EBUSY;
+	if (!b->ignore)
+		taken(b, below_bcache(attr), value);
+	return 0;
+}
+
+static int fake_root(Device *d, const char **ret)
+{
+	const FakeBcache *b = d->impl;
+
+	*ret = b->root ?: "";
+	return 0;
+}
+
+static Device *fake_device(FakeBcache *b)
+{
+	static const DeviceOps ops = { .attr_read = fake_read,
+				       .attr_write = fake_write,
+				       .sysfs_root = fake_root };
+
+	return fake_disk(&ops, b, b->redirect ?: "");
+}
+
+static void expect_refused(FakeBcache *b, const char *words)
+{
+	_cleanup_(device_unrefp) Device *d = fake_device(b);
+
+	probe_refused(KNOB, d, words);
+}
+
+static void expect_offered(FakeBcache *b)
+{
+	_cleanup_(device_unrefp) Device *d = fake_device(b);
+
+	(void)probe_offered(KNOB, d);
+}
+
+static const FakeBcache plain = {
+	.attrs = {
 		{ "cache_mode", "writethrough [writeback] writearound none" },
 		{ "writeback_running", "1" },
 		{ "writeback_percent", "10" },
 		{ "sequential_cutoff", "4.0M" },
 		{ "readahead_cache_policy", "[all] meta-only" },
-		{ "set/congested_read_threshold_us", "2000" },
-		{ "set/congested_write_threshold_us", "20000" },
+		{ "cache/congested_read_threshold_us", "2000" },
+		{ "cache/congested_write_threshold_us", "20000" },
 		{ "state", "dirty" },
 		{ "dirty_data", "1.5M" },
-		{ "set/bucket_size", "512.0k" },
-		{ "set/cache_available_percent", "80" },
-		{ "cache/nbuckets", "2000" },
-		{ "backing_devices", "1" },
-		{ "set/internal/trigger_gc", "" },
+		{ "cache/bucket_size", "512.0k" },
+		{ "cache/cache_available_percent", "80" },
+		{ "cache/cache0/nbuckets", "2000" },
+		{ "cache/internal/trigger_gc", "" },
 	},
-	.taken = taken,
 };
-
-static void expect_read(Device *d, const char *text)
-{
-	KnobValue v;
-
-	assert_int_equal(knob_find(KNOB)->read(d, &v), 0);
-	assert_string_equal(v.text, text);
-}
 
 #define AS_FOUND                                                                                   \
 	"writeback running=1 percent=10 cutoff=4194304 readahead=all congested_read=2000 "         \
 	"congested_write=20000"
 
-static KnobValue original_of(Device *d)
-{
-	KnobValue v;
-
-	assert_int_equal(knob_find(KNOB)->read(d, &v), 0);
-	return v;
-}
-
 static void holding_stops_the_writeback_and_every_bypass(void **state)
 {
-	FakeUpper u = plain;
-	_cleanup_(device_unrefp) Device *d = fake_upper_device(&u);
+	FakeBcache u = plain;
+	_cleanup_(device_unrefp) Device *d = fake_device(&u);
 	KnobValue original = { AS_FOUND };
 
 	(void)state;
-	expect_offered(KNOB, &u);
-	expect_read(d, AS_FOUND);
+	expect_offered(&u);
+	expect_found(KNOB, d, AS_FOUND);
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_HOLD, &original), 0);
-	expect_read(d, "writeback running=0 percent=10 cutoff=0 readahead=all congested_read=0 "
-		       "congested_write=0");
+	expect_found(KNOB, d,
+		     "writeback running=0 percent=10 cutoff=0 readahead=all congested_read=0 "
+		     "congested_write=0");
 }
 
 static void a_stopped_writeback_has_the_buckets_counted_anew(void **state)
 {
-	FakeUpper u = plain;
-	_cleanup_(device_unrefp) Device *d = fake_upper_device(&u);
+	FakeBcache u = plain;
+	_cleanup_(device_unrefp) Device *d = fake_device(&u);
 	KnobValue original = { AS_FOUND };
 
 	(void)state;
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_HOLD, &original), 0);
-	assert_string_equal(fake_what(&u, "set/internal/trigger_gc"), "1");
-	fake_put(&u, "set/internal/trigger_gc", "");
+	assert_string_equal(fake_attr(&u, "cache/internal/trigger_gc"), "1");
+	fake_put(&u, "cache/internal/trigger_gc", "");
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_DRAIN, &original), 0);
-	assert_string_equal(fake_what(&u, "set/internal/trigger_gc"), "");
+	assert_string_equal(fake_attr(&u, "cache/internal/trigger_gc"), "");
 }
 
 static void draining_runs_at_full_speed_and_bypasses_nothing(void **state)
 {
-	FakeUpper u = plain;
-	_cleanup_(device_unrefp) Device *d = fake_upper_device(&u);
+	FakeBcache u = plain;
+	_cleanup_(device_unrefp) Device *d = fake_device(&u);
 	KnobValue original = { AS_FOUND };
 
 	(void)state;
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_HOLD, &original), 0);
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_DRAIN, &original), 0);
-	expect_read(d, "writeback running=1 percent=0 cutoff=0 readahead=all congested_read=0 "
-		       "congested_write=0");
+	expect_found(KNOB, d,
+		     "writeback running=1 percent=0 cutoff=0 readahead=all congested_read=0 "
+		     "congested_write=0");
 }
 
 /* Every state it is found in, from every state it was put to. */
@@ -143,8 +225,8 @@ static void what_was_found_is_put_back_exactly(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ELEMENTSOF(cutoffs) * ELEMENTSOF(ways); i++) {
-		FakeUpper u = plain, before;
-		_cleanup_(device_unrefp) Device *d = fake_upper_device(&u);
+		FakeBcache u = plain, before;
+		_cleanup_(device_unrefp) Device *d = fake_device(&u);
 		KnobValue original;
 
 		fake_put(&u, "sequential_cutoff", cutoffs[i / 2]);
@@ -152,19 +234,19 @@ static void what_was_found_is_put_back_exactly(void **state)
 			 i % 3 ? "all [meta-only]" : "[all] meta-only");
 		fake_put(&u, "writeback_running", i % 5 ? "1" : "0");
 		before = u;
-		original = original_of(d);
+		original = found_by(KNOB, d);
 		assert_int_equal(turn_to(KNOB, d, ways[i % 2], &original), 0);
 		assert_int_equal(turn_to(KNOB, d, ways[(i + 1) % 2], &original), 0);
 		assert_int_equal(turn_to(KNOB, d, REDIRECT_AS_FOUND, &original), 0);
-		fake_put(&u, "set/internal/trigger_gc", "");
-		assert_memory_equal(u.whats, before.whats, sizeof(u.whats));
+		fake_put(&u, "cache/internal/trigger_gc", "");
+		assert_memory_equal(u.attrs, before.attrs, sizeof(u.attrs));
 	}
 }
 
 static void what_is_so_already_is_not_written(void **state)
 {
-	FakeUpper u = plain;
-	_cleanup_(device_unrefp) Device *d = fake_upper_device(&u);
+	FakeBcache u = plain;
+	_cleanup_(device_unrefp) Device *d = fake_device(&u);
 	KnobValue value = { AS_FOUND };
 
 	(void)state;
@@ -172,79 +254,88 @@ static void what_is_so_already_is_not_written(void **state)
 	assert_int_equal(u.writes, 0);
 }
 
+/* The set serves so many disks, in a made-up /sys. */
+static void serve_disks(FakeBcache *b, const char *root, unsigned n)
+{
+	b->root = root;
+	for (unsigned i = 0; i < n; i++) {
+		_cleanup_free_ char *state =
+			text_printf("class/block/sda/bcache/cache/bdev%u/state", i);
+
+		put(root, state, "clean\n");
+	}
+}
+
 static void a_set_that_serves_several_disks_keeps_its_thresholds(void **state)
 {
-	FakeUpper u = plain;
-	_cleanup_(device_unrefp) Device *d = fake_upper_device(&u);
+	FakeBcache u = plain;
+	_cleanup_(device_unrefp) Device *d = fake_device(&u);
 	KnobValue original;
 
-	(void)state;
-	fake_put(&u, "backing_devices", "4");
-	original = original_of(d);
+	serve_disks(&u, *state, 4);
+	original = found_by(KNOB, d);
 	assert_string_equal(original.text,
 			    "writeback running=1 percent=10 cutoff=4194304 readahead=all");
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_HOLD, &original), 0);
-	assert_string_equal(fake_what(&u, "set/congested_read_threshold_us"), "2000");
-	assert_string_equal(fake_what(&u, "set/congested_write_threshold_us"), "20000");
+	assert_string_equal(fake_attr(&u, "cache/congested_read_threshold_us"), "2000");
+	assert_string_equal(fake_attr(&u, "cache/congested_write_threshold_us"), "20000");
 }
 
 /* The second disk comes while the first is held: what the first has set is not lost. */
 static void thresholds_are_put_back_though_the_set_serves_another_disk_by_then(void **state)
 {
-	FakeUpper u = plain;
-	_cleanup_(device_unrefp) Device *d = fake_upper_device(&u);
+	FakeBcache u = plain;
+	_cleanup_(device_unrefp) Device *d = fake_device(&u);
 	KnobValue original = { AS_FOUND };
 
-	(void)state;
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_HOLD, &original), 0);
-	fake_put(&u, "backing_devices", "2");
+	serve_disks(&u, *state, 2);
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_AS_FOUND, &original), 0);
-	assert_string_equal(fake_what(&u, "set/congested_read_threshold_us"), "2000");
-	assert_string_equal(fake_what(&u, "set/congested_write_threshold_us"), "20000");
+	assert_string_equal(fake_attr(&u, "cache/congested_read_threshold_us"), "2000");
+	assert_string_equal(fake_attr(&u, "cache/congested_write_threshold_us"), "20000");
 }
 
 static void a_kernel_without_some_attributes_is_served(void **state)
 {
-	static const FakeUpper bare = {
-		.component = "bcache",
-		.whats = { { "cache_mode", "[writeback]" },
+	static const FakeBcache bare = {
+		.attrs = { { "cache_mode", "[writeback]" },
 			   { "writeback_running", "1" },
 			   { "sequential_cutoff", "4.0M" } },
-		.taken = taken,
 	};
-	FakeUpper u = bare;
-	_cleanup_(device_unrefp) Device *d = fake_upper_device(&u);
-	KnobValue original = original_of(d);
+	FakeBcache u = bare;
+	_cleanup_(device_unrefp) Device *d = fake_device(&u);
+	KnobValue original = found_by(KNOB, d);
 
 	(void)state;
-	expect_offered(KNOB, &u);
+	expect_offered(&u);
 	assert_string_equal(original.text, "writeback running=1 cutoff=4194304");
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_HOLD, &original), 0);
-	expect_read(d, "writeback running=0 cutoff=0");
+	expect_found(KNOB, d, "writeback running=0 cutoff=0");
 }
 
 static void writethrough_is_left_alone_unless_it_is_declared(void **state)
 {
-	FakeUpper u = plain;
-	_cleanup_(device_unrefp) Device *d = fake_upper_device(&u);
+	FakeBcache u = plain;
+	_cleanup_(device_unrefp) Device *d = fake_device(&u);
 	KnobValue original;
 
 	(void)state;
 	fake_put(&u, "cache_mode", "[writethrough] writeback writearound none");
-	expect_refused(KNOB, &u, "cache_mode is writethrough");
+	expect_refused(&u, "cache_mode is writethrough");
 	u.redirect = "bcache";
-	expect_offered(KNOB, &u);
-	original = original_of(d);
+	expect_offered(&u);
+	original = found_by(KNOB, d);
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_HOLD, &original), 0);
-	expect_read(d, "writeback running=0 percent=10 cutoff=0 readahead=all congested_read=0 "
-		       "congested_write=0");
+	expect_found(KNOB, d,
+		     "writeback running=0 percent=10 cutoff=0 readahead=all congested_read=0 "
+		     "congested_write=0");
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_AS_FOUND, &original), 0);
-	assert_string_equal(original_of(d).text, original.text);
+	assert_string_equal(found_by(KNOB, d).text, original.text);
 }
 
 static void a_disk_without_one_is_not_offered_it(void **state)
 {
-	FakeUpper u = plain;
+	FakeBcache u = plain;
 	_cleanup_(device_unrefp) Device *bare =
 		device_new("fake:sdb", "sdb", "", KIND_HDD, &(DeviceOps){}, NULL);
 	_cleanup_free_ char *why = NULL;
@@ -252,18 +343,18 @@ static void a_disk_without_one_is_not_offered_it(void **state)
 
 	(void)state;
 	u.error = -ENOENT;
-	expect_refused(KNOB, &u, "no bcache");
+	expect_refused(&u, "no bcache");
 	u.error = -EMLINK;
-	expect_refused(KNOB, &u, "several");
+	expect_refused(&u, "several");
 	u.error = -EIO;
-	expect_refused(KNOB, &u, "Input/output error");
+	expect_refused(&u, "Input/output error");
 	assert_int_equal(knob_find(KNOB)->probe(bare, &offer, &why), -EOPNOTSUPP);
 }
 
 static void a_write_that_does_not_take_is_found(void **state)
 {
-	FakeUpper u = plain;
-	_cleanup_(device_unrefp) Device *d = fake_upper_device(&u);
+	FakeBcache u = plain;
+	_cleanup_(device_unrefp) Device *d = fake_device(&u);
 	KnobValue original = { AS_FOUND };
 
 	(void)state;
@@ -276,14 +367,14 @@ static void a_write_that_does_not_take_is_found(void **state)
 
 static void one_that_was_taken_away_needs_nothing_put_back_but_its_mode(void **state)
 {
-	FakeUpper u = plain;
-	_cleanup_(device_unrefp) Device *d = fake_upper_device(&u);
+	FakeBcache u = plain;
+	_cleanup_(device_unrefp) Device *d = fake_device(&u);
 	KnobValue original = { AS_FOUND }, other = { "writethrough running=1" };
 	CacheState c;
 
 	(void)state;
 	u.error = -ENOENT;
-	expect_read(d, "none");
+	expect_found(KNOB, d, "none");
 	assert_int_equal(knob_apply(knob_find(KNOB), d, &original, NULL), 0);
 	assert_int_equal(knob_apply(knob_find(KNOB), d, &other, NULL), -EREMOTEIO);
 	assert_int_equal(knob_find(KNOB)->cache(d, &c), -ENOENT);
@@ -291,23 +382,22 @@ static void one_that_was_taken_away_needs_nothing_put_back_but_its_mode(void **s
 
 static void what_was_held_is_put_back_although_the_cache_was_detached(void **state)
 {
-	FakeUpper u = plain;
-	_cleanup_(device_unrefp) Device *d = fake_upper_device(&u);
-	KnobValue original = original_of(d);
+	FakeBcache u = plain;
+	_cleanup_(device_unrefp) Device *d = fake_device(&u);
+	KnobValue original = found_by(KNOB, d);
 
 	(void)state;
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_HOLD, &original), 0);
 	fake_put(&u, "state", "no cache");
-	fake_drop(&u, "set/");
 	fake_drop(&u, "cache/");
-	expect_refused(KNOB, &u, "no cache attached");
+	expect_refused(&u, "no cache attached");
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_AS_FOUND, &original), 0);
-	expect_read(d, "writeback running=1 percent=10 cutoff=4194304 readahead=all");
+	expect_found(KNOB, d, "writeback running=1 percent=10 cutoff=4194304 readahead=all");
 }
 
-static CacheState cache_of(FakeUpper *u)
+static CacheState cache_of(FakeBcache *u)
 {
-	_cleanup_(device_unrefp) Device *d = fake_upper_device(u);
+	_cleanup_(device_unrefp) Device *d = fake_device(u);
 	CacheState c;
 
 	assert_int_equal(knob_find(KNOB)->cache(d, &c), 0);
@@ -318,35 +408,34 @@ static CacheState cache_of(FakeUpper *u)
 static void room_is_what_fits_before_writes_bypass_the_cache(void **state)
 {
 	const uint64_t size = 2000ULL * 512 * 1024;
-	FakeUpper u = plain;
+	FakeBcache u = plain;
 	CacheState c = cache_of(&u);
 
 	(void)state;
 	assert_int_equal(c.size_bytes, size);
 	assert_int_equal(c.dirty_bytes, 1536 * 1024);
 	assert_int_equal(c.room_bytes, size / 100 * 20);
-	fake_put(&u, "set/cache_available_percent", "50");
+	fake_put(&u, "cache/cache_available_percent", "50");
 	assert_int_equal(cache_of(&u).room_bytes, 0);
 }
 
 /* The count of buckets is as old as the last garbage collection; dirty_data is not. */
 static void room_shrinks_with_what_was_dirtied_since(void **state)
 {
-	FakeUpper u = plain;
+	FakeBcache u = plain;
 
 	(void)state;
-	fake_put(&u, "set/cache_available_percent", "100");
+	fake_put(&u, "cache/cache_available_percent", "100");
 	fake_put(&u, "dirty_data", "300.0M");
 	assert_int_equal(cache_of(&u).room_bytes, 2000ULL * 512 * 1024 / 100 * 40 - (300ULL << 20));
 }
 
 static void disks_of_one_set_share_its_room(void **state)
 {
-	FakeUpper u = plain;
+	FakeBcache u = plain;
 	uint64_t alone = cache_of(&u).room_bytes;
 
-	(void)state;
-	fake_put(&u, "backing_devices", "4");
+	serve_disks(&u, *state, 4);
 	assert_int_equal(cache_of(&u).room_bytes, alone / 4);
 }
 
@@ -366,8 +455,8 @@ static void sizes_are_read_as_the_kernel_prints_them(void **state)
 		{ "7.0T", 7ULL << 40 },
 	};
 	static const char *const wrong[] = { "", "x", "1.5", "1.5q", "-1.0k", "1.10M" };
-	FakeUpper u = plain;
-	_cleanup_(device_unrefp) Device *d = fake_upper_device(&u);
+	FakeBcache u = plain;
+	_cleanup_(device_unrefp) Device *d = fake_device(&u);
 	CacheState c;
 
 	(void)state;
@@ -415,9 +504,8 @@ int main(void)
 		cmocka_unit_test(draining_runs_at_full_speed_and_bypasses_nothing),
 		cmocka_unit_test(what_was_found_is_put_back_exactly),
 		cmocka_unit_test(what_is_so_already_is_not_written),
-		cmocka_unit_test(a_set_that_serves_several_disks_keeps_its_thresholds),
-		cmocka_unit_test(
-			thresholds_are_put_back_though_the_set_serves_another_disk_by_then),
+		ROOT_TEST(a_set_that_serves_several_disks_keeps_its_thresholds),
+		ROOT_TEST(thresholds_are_put_back_though_the_set_serves_another_disk_by_then),
 		cmocka_unit_test(a_kernel_without_some_attributes_is_served),
 		cmocka_unit_test(writethrough_is_left_alone_unless_it_is_declared),
 		cmocka_unit_test(a_disk_without_one_is_not_offered_it),
@@ -427,7 +515,7 @@ int main(void)
 		cmocka_unit_test(what_was_held_is_put_back_although_the_cache_was_detached),
 		cmocka_unit_test(room_is_what_fits_before_writes_bypass_the_cache),
 		cmocka_unit_test(room_shrinks_with_what_was_dirtied_since),
-		cmocka_unit_test(disks_of_one_set_share_its_room),
+		ROOT_TEST(disks_of_one_set_share_its_room),
 		cmocka_unit_test(sizes_are_read_as_the_kernel_prints_them),
 	};
 

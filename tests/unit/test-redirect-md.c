@@ -4,15 +4,13 @@
  * drivers/md/md.c prints them. */
 
 #include "base/sysfs.h"
-#include "fake-upper-tree.h"
+#include "fake-disk-tree.h"
 
 #define KNOB "redirect-md"
 
 /* "in_sync" and "writemostly" into "in_sync,write_mostly", and back */
-static void settle(const char *root, const char *what, const char *before, const char *value)
+static void settle(const char *root, const char *path, const char *before, const char *value)
 {
-	_cleanup_free_ char *path = text_printf("class/block/%.*s/md/%s", (int)strcspn(what, "/"),
-						what, strchr(what, '/') + 1);
 	const char *flag = strstr(before, ",write_mostly");
 	_cleanup_free_ char *text = NULL;
 
@@ -239,51 +237,53 @@ static void a_busy_array_is_an_error_and_tried_again(void **state)
 	expect_found(KNOB, d, "md0/dev-sda=balanced");
 }
 
+static void expect_text(const char *root, const char *path, const char *expected)
+{
+	_cleanup_free_ char *full = text_printf("%s/%s", root, path);
+	char text[64];
+
+	assert_int_equal(read_attribute(full, text, sizeof(text)), 0);
+	assert_string_equal(text, expected);
+}
+
+/* Whatever a value names: this disk's own places are all that is written. */
 static void only_a_member_s_own_state_can_be_written(void **state)
 {
-	_cleanup_(upper_closep) Upper *u = NULL;
-	char text[64];
+	static const KnobValue values[] = {
+		{ "md0/dev-sda=balanced md0/dev-sdb=write_mostly" },
+		{ "md0/dev-sda=balanced md1/dev-sda=write_mostly" },
+		{ "md0/dev-sda=balanced md0/../../sdb=write_mostly" },
+	};
+	TreeDisk t = { .settle = settle };
+	_cleanup_(device_unrefp) Device *d = NULL;
 
 	make_raid1(*state);
 	make_disk(*state, "md1", "9:1");
 	put_of(*state, "md1", "md/level", "raid1\n");
-	assert_int_equal(upper_open(*state, "sda", &u), 0);
-	assert_int_equal(upper_write(u, "md", "md0/sync_action", "check"), -EACCES);
-	assert_int_equal(upper_write(u, "md", "md0/dev-sdb/state", "faulty"), -EACCES);
-	assert_int_equal(upper_write(u, "md", "md0/level", "raid0"), -EACCES);
-	assert_int_equal(upper_read(u, "md", "md0/sync_action", text, sizeof(text)), 0);
-	assert_string_equal(text, "idle");
-	assert_int_equal(upper_read(u, "md", "md1/level", text, sizeof(text)), -ENOENT);
-	assert_int_equal(upper_read(u, "md", "md0/../dev", text, sizeof(text)), -ENOENT);
-	assert_int_equal(upper_read(u, "md", "md0/others", text, 3), -ENOBUFS);
+	member(*state, "md1", "sda", "in_sync\n");
+	d = tree_device(&t, *state, "");
+	for (size_t i = 0; i < ELEMENTSOF(values); i++)
+		assert_int_equal(knob_find(KNOB)->write(d, &values[i]), 0);
+	assert_int_equal(t.writes, 0);
+	expect_text(*state, "devices/md0/md/dev-sdb/state", "in_sync");
+	expect_text(*state, "devices/md1/md/dev-sda/state", "in_sync");
+	expect_text(*state, "devices/md0/md/sync_action", "idle");
 }
 
 static void arrays_that_do_not_fit_are_an_error(void **state)
 {
-	FakeUpper u = { .component = "md" };
-	_cleanup_(device_unrefp) Device *d = fake_upper_device(&u);
+	TreeDisk t = { .settle = settle };
+	_cleanup_(device_unrefp) Device *d = NULL;
 	KnobValue v;
 
-	(void)state;
-	u.whats[0].what = "members";
+	make_scsi(*state, "sda", "8:0");
 	for (unsigned i = 0; i < 9; i++) {
-		static const char *const levels[] = { "md0/level", "md1/level", "md2/level",
-						      "md3/level", "md4/level", "md5/level",
-						      "md6/level", "md7/level", "md8/level" };
-		static const char *const states[] = {
-			"md0/dev-sda123456/state", "md1/dev-sda123456/state",
-			"md2/dev-sda123456/state", "md3/dev-sda123456/state",
-			"md4/dev-sda123456/state", "md5/dev-sda123456/state",
-			"md6/dev-sda123456/state", "md7/dev-sda123456/state",
-			"md8/dev-sda123456/state"
-		};
-		size_t n = strlen(u.whats[0].text);
+		_cleanup_free_ char *array = text_printf("md_of_a_name_that_is_rather_%u", i);
+		_cleanup_free_ char *number = text_printf("9:%u", i);
 
-		u.whats[2 * i + 1] = (FakeWhat){ levels[i], "raid1" };
-		u.whats[2 * i + 2] = (FakeWhat){ states[i], "in_sync,write_mostly" };
-		snprintf(u.whats[0].text + n, sizeof(u.whats[0].text) - n, "md%u/dev-sda123456 ",
-			 i);
+		make_array(*state, array, number, "sda", "raid1\n");
 	}
+	d = tree_device(&t, *state, "");
 	assert_int_equal(knob_find(KNOB)->read(d, &v), -ENOBUFS);
 }
 
@@ -302,7 +302,7 @@ int main(void)
 		ROOT_TEST(an_array_that_is_stopped_is_not_taken_for_gone),
 		ROOT_TEST(a_busy_array_is_an_error_and_tried_again),
 		ROOT_TEST(only_a_member_s_own_state_can_be_written),
-		cmocka_unit_test(arrays_that_do_not_fit_are_an_error),
+		ROOT_TEST(arrays_that_do_not_fit_are_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

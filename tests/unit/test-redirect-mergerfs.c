@@ -1,88 +1,120 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* New files steered away from one branch of a mergerfs, whose list of branches is a text. */
+/* New files steered away from one branch of a mergerfs, whose list of branches is a text: what the
+ * host would be asked is answered by this file. */
 
-#include <errno.h>
+#include "redirect-knob.h"
+
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include "fake-upper.h"
-#include "stack/mergerfs-branch.h"
+#include "redirect/mergerfs-branch.h"
+#include "redirect/mergerfs-host.h"
 
 #define KNOB "redirect-mergerfs"
 
 typedef struct Pool {
+	pthread_mutex_t lock;
 	char branches[8192];
-	const char *own, *second, *create, *space;
+	const char *second, *create;
+	CacheState space;
 	int error;  /* of every reading */
 	int refuse; /* of every writing */
 	bool ignore, unmounted;
 	unsigned writes;
-	/* somebody else's list, put there once the knob has read the branches so often */
+	/* somebody else's list, put there once the knob has looked so often */
 	const char *meanwhile;
 	unsigned after;
 } Pool;
 
-static const char *answer(const Pool *p, const char *what)
+/* A disk of the pool. */
+typedef struct Disk {
+	Pool *pool;
+	const char *own;
+} Disk;
+
+static char *copy(const char *text)
 {
-	if (streq(what, "branch"))
-		return p->own;
-	if (streq(what, "second"))
-		return p->second ?: "";
-	if (streq(what, "mount"))
-		return "/pool";
-	if (streq(what, "create"))
-		return p->create ?: "mfs";
-	return streq(what, "space") ? p->space : NULL;
+	char *s = strdup(text);
+
+	assert_non_null(s);
+	return s;
 }
 
-static int pool_read(Device *d, const char *component, const char *what, char *buf, size_t size)
-{
-	Pool *p = d->impl;
-	const char *text = answer(p, what);
+/* What is in mergerfs-host.c otherwise; between a reading and a writing the other disk has its
+ * turn.
+ */
 
-	assert_string_equal(component, "mergerfs");
+static Pool *current; /* of whom the host is asked without a device */
+
+int mergerfs_find(Device *d, Merged *ret)
+{
+	const Disk *disk = d->impl;
+	Pool *p = disk->pool;
+
 	if (p->error || p->unmounted)
 		return p->error ?: -ENOENT;
-	if (streq(what, "branches")) {
-		if (p->meanwhile && p->after-- == 0) {
-			snprintf(p->branches, sizeof(p->branches), "%s", p->meanwhile);
-			p->meanwhile = NULL;
-		}
-		text = p->branches;
+	pthread_mutex_lock(&p->lock);
+	current = p;
+	if (p->meanwhile && p->after-- == 0) {
+		snprintf(p->branches, sizeof(p->branches), "%s", p->meanwhile);
+		p->meanwhile = NULL;
 	}
-	if (!text)
-		return -ENOENT;
-	return (size_t)snprintf(buf, size, "%s", text) < size ? 0 : -ENOBUFS;
-}
-
-static int pool_write(Device *d, const char *component, const char *what, const char *value)
-{
-	Pool *p = d->impl;
-
-	assert_string_equal(component, "mergerfs");
-	assert_string_equal(what, "branches");
-	p->writes++;
-	if (p->refuse)
-		return p->refuse;
-	if (!p->ignore)
-		snprintf(p->branches, sizeof(p->branches), "%s", value);
+	*ret = (Merged){ .mount = copy("/pool"),
+			 .second = p->second ? copy(p->second) : NULL,
+			 .branches = copy(p->branches),
+			 .own = copy(disk->own) };
+	pthread_mutex_unlock(&p->lock);
+	sched_yield();
 	return 0;
 }
 
-static Device *pool_device(Pool *p)
+void merged_done(Merged *m)
 {
-	static const DeviceOps ops = { .upper_read = pool_read, .upper_write = pool_write };
-	Device *d = device_new("fake:sda", "sda", "", KIND_HDD, &ops, p);
+	free(m->mount);
+	free(m->second);
+	free(m->branches);
+	free(m->own);
+}
 
-	assert_non_null(d);
-	return d;
+int mergerfs_create_policies(const Merged *m, char **ret)
+{
+	(void)m;
+	*ret = copy(current->create ?: "mfs");
+	return 0;
+}
+
+int mergerfs_space(const Merged *m, CacheState *ret)
+{
+	(void)m;
+	*ret = current->space;
+	return 0;
+}
+
+int mergerfs_set_branches(const Merged *m, const char *branches)
+{
+	Pool *p = current;
+
+	(void)m;
+	p->writes++;
+	if (p->refuse)
+		return p->refuse;
+	pthread_mutex_lock(&p->lock);
+	if (!p->ignore)
+		snprintf(p->branches, sizeof(p->branches), "%s", branches);
+	pthread_mutex_unlock(&p->lock);
+	return 0;
+}
+
+#define POOL_DISK(disk, p, path)                                                                   \
+	Disk disk = { &(p), path };                                                                \
+	_cleanup_(device_unrefp) Device *d = pool_device(&disk)
+
+static Device *pool_device(Disk *disk)
+{
+	static const DeviceOps ops = {};
+
+	return fake_disk(&ops, disk, "");
 }
 
 static void expect(Device *d, const char *value, const char *branches)
@@ -91,49 +123,26 @@ static void expect(Device *d, const char *value, const char *branches)
 
 	assert_int_equal(knob_find(KNOB)->read(d, &v), 0);
 	assert_string_equal(v.text, value);
-	assert_string_equal(((Pool *)d->impl)->branches, branches);
-}
-
-static KnobValue original_of(Device *d)
-{
-	KnobValue v;
-
-	assert_int_equal(knob_find(KNOB)->read(d, &v), 0);
-	return v;
-}
-
-static int probe(Device *d, char **ret_why)
-{
-	Offer offer = {};
-	int r = knob_find(KNOB)->probe(d, &offer, ret_why);
-
-	assert_int_equal(offer.mechanisms, r == 0 ? MECHANISM_REDIRECT : 0);
-	assert_true(offer.redirects_writes == (r == 0) && !offer.redirects_reads);
-	return r;
+	assert_string_equal(((Disk *)d->impl)->pool->branches, branches);
 }
 
 static void refused(Device *d, const char *words)
 {
-	_cleanup_free_ char *why = NULL;
-
-	assert_int_equal(probe(d, &why), -EOPNOTSUPP);
-	if (!why || !strstr(why, words))
-		fail_msg("\"%s\" does not say \"%s\"", why ?: "", words);
+	probe_refused(KNOB, d, words);
 }
 
 static void offered(Device *d)
 {
-	_cleanup_free_ char *why = NULL;
+	Offer offer = probe_offered(KNOB, d);
 
-	if (probe(d, &why) != 0)
-		fail_msg("%s", why ?: "");
+	assert_true(offer.redirects_writes && !offer.redirects_reads);
 }
 
 static void its_branch_takes_no_new_files_while_held(void **state)
 {
-	Pool p = { .branches = "/hdd0=RW:/hdd1=RO:/ssd=RW", .own = "/hdd0" };
-	_cleanup_(device_unrefp) Device *d = pool_device(&p);
-	KnobValue original = original_of(d);
+	Pool p = { .branches = "/hdd0=RW:/hdd1=RO:/ssd=RW" };
+	POOL_DISK(disk, p, "/hdd0");
+	KnobValue original = found_by(KNOB, d);
 
 	(void)state;
 	offered(d);
@@ -147,9 +156,9 @@ static void its_branch_takes_no_new_files_while_held(void **state)
 
 static void limits_of_branches_are_kept(void **state)
 {
-	Pool p = { .branches = "/hdd0=RW,10G:/ssd=RW,1G", .own = "/hdd0" };
-	_cleanup_(device_unrefp) Device *d = pool_device(&p);
-	KnobValue original = original_of(d);
+	Pool p = { .branches = "/hdd0=RW,10G:/ssd=RW,1G" };
+	POOL_DISK(disk, p, "/hdd0");
+	KnobValue original = found_by(KNOB, d);
 
 	(void)state;
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_HOLD, &original), 0);
@@ -160,9 +169,9 @@ static void limits_of_branches_are_kept(void **state)
 
 static void two_branches_on_one_disk_are_held_together(void **state)
 {
-	Pool p = { .branches = "/d/a b=RW:/ssd=RW:/d/x=y=RO:/d/c=RW", .own = "/d/a b:/d/c" };
-	_cleanup_(device_unrefp) Device *d = pool_device(&p);
-	KnobValue original = original_of(d);
+	Pool p = { .branches = "/d/a b=RW:/ssd=RW:/d/x=y=RO:/d/c=RW" };
+	POOL_DISK(disk, p, "/d/a b:/d/c");
+	KnobValue original = found_by(KNOB, d);
 
 	(void)state;
 	assert_string_equal(original.text, "/d/a b=RW:/d/c=RW");
@@ -174,9 +183,9 @@ static void two_branches_on_one_disk_are_held_together(void **state)
 
 static void only_a_branch_that_takes_files_is_changed(void **state)
 {
-	Pool p = { .branches = "/hdd0=RO:/ssd=RW", .own = "/hdd0" };
-	_cleanup_(device_unrefp) Device *d = pool_device(&p);
-	KnobValue original = original_of(d);
+	Pool p = { .branches = "/hdd0=RO:/ssd=RW" };
+	POOL_DISK(disk, p, "/hdd0");
+	KnobValue original = found_by(KNOB, d);
 
 	(void)state;
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_HOLD, &original), 0);
@@ -186,9 +195,9 @@ static void only_a_branch_that_takes_files_is_changed(void **state)
 
 static void others_edits_survive(void **state)
 {
-	Pool p = { .branches = "/hdd0=RW:/ssd=RW", .own = "/hdd0" };
-	_cleanup_(device_unrefp) Device *d = pool_device(&p);
-	KnobValue original = original_of(d);
+	Pool p = { .branches = "/hdd0=RW:/ssd=RW" };
+	POOL_DISK(disk, p, "/hdd0");
+	KnobValue original = found_by(KNOB, d);
 
 	(void)state;
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_HOLD, &original), 0);
@@ -200,8 +209,8 @@ static void others_edits_survive(void **state)
 
 static void a_long_list_is_no_obstacle(void **state)
 {
-	Pool p = { .own = "/srv/disks/40" };
-	_cleanup_(device_unrefp) Device *d = pool_device(&p);
+	Pool p = {};
+	POOL_DISK(disk, p, "/srv/disks/40");
 	_cleanup_free_ char *before = NULL;
 	KnobValue original;
 	char *at;
@@ -211,7 +220,7 @@ static void a_long_list_is_no_obstacle(void **state)
 		sprintf(p.branches + strlen(p.branches), "%s/srv/disks/%02u=RW,100G", i ? ":" : "",
 			i);
 	before = strdup(p.branches);
-	original = original_of(d);
+	original = found_by(KNOB, d);
 	assert_string_equal(original.text, "/srv/disks/40=RW");
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_HOLD, &original), 0);
 	at = strstr(p.branches, "/40=NC,100G:");
@@ -226,8 +235,8 @@ static void a_long_list_is_no_obstacle(void **state)
 static void names_too_long_for_the_journal_are_not_offered(void **state)
 {
 	char path[300] = "/", branches[400];
-	Pool p = { .own = path };
-	_cleanup_(device_unrefp) Device *d = pool_device(&p);
+	Pool p = {};
+	POOL_DISK(disk, p, path);
 
 	(void)state;
 	memset(path + 1, 'x', sizeof(path) - 2);
@@ -244,8 +253,8 @@ static void without_another_branch_for_files_it_is_not_offered(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ELEMENTSOF(lists); i++) {
-		Pool p = { .own = "/hdd0" };
-		_cleanup_(device_unrefp) Device *d = pool_device(&p);
+		Pool p = {};
+		POOL_DISK(disk, p, "/hdd0");
 
 		strcpy(p.branches, lists[i]);
 		refused(d, "no other branch of /pool takes new files");
@@ -254,9 +263,9 @@ static void without_another_branch_for_files_it_is_not_offered(void **state)
 
 static void the_last_branch_for_files_is_never_closed(void **state)
 {
-	Pool p = { .branches = "/hdd0=RW:/ssd=RW", .own = "/hdd0" };
-	_cleanup_(device_unrefp) Device *d = pool_device(&p);
-	KnobValue original = original_of(d);
+	Pool p = { .branches = "/hdd0=RW:/ssd=RW" };
+	POOL_DISK(disk, p, "/hdd0");
+	KnobValue original = found_by(KNOB, d);
 
 	(void)state;
 	/* it is seen by the write alone, after all was well when it was looked at */
@@ -269,8 +278,8 @@ static void the_last_branch_for_files_is_never_closed(void **state)
 
 static void a_held_branch_is_put_back_though_nothing_else_takes_files(void **state)
 {
-	Pool p = { .branches = "/hdd0=NC:/ssd=NC", .own = "/hdd0" };
-	_cleanup_(device_unrefp) Device *d = pool_device(&p);
+	Pool p = { .branches = "/hdd0=NC:/ssd=NC" };
+	POOL_DISK(disk, p, "/hdd0");
 	const KnobValue original = { "/hdd0=RW" };
 
 	(void)state;
@@ -282,8 +291,8 @@ static void a_policy_of_existing_paths_is_not_offered(void **state)
 {
 	static const char *const bad[] = { "epmfs", "epff", "newest", "mfs,epmfs" };
 	static const char *const good[] = { "mfs", "ff", "pfrd", "mspmfs", "all", "lus,rand" };
-	Pool p = { .branches = "/hdd0=RW:/ssd=RW", .own = "/hdd0" };
-	_cleanup_(device_unrefp) Device *d = pool_device(&p);
+	Pool p = { .branches = "/hdd0=RW:/ssd=RW" };
+	POOL_DISK(disk, p, "/hdd0");
 
 	(void)state;
 	for (size_t i = 0; i < ELEMENTSOF(bad); i++) {
@@ -298,8 +307,8 @@ static void a_policy_of_existing_paths_is_not_offered(void **state)
 
 static void a_disk_in_two_pools_is_not_offered(void **state)
 {
-	Pool p = { .branches = "/hdd0=RW:/ssd=RW", .own = "/hdd0", .second = "/media" };
-	_cleanup_(device_unrefp) Device *d = pool_device(&p);
+	Pool p = { .branches = "/hdd0=RW:/ssd=RW", .second = "/media" };
+	POOL_DISK(disk, p, "/hdd0");
 
 	(void)state;
 	refused(d, "/pool and /media");
@@ -307,8 +316,8 @@ static void a_disk_in_two_pools_is_not_offered(void **state)
 
 static void one_that_cannot_be_asked_is_not_offered_and_not_taken_for_gone(void **state)
 {
-	Pool p = { .branches = "/hdd0=NC:/ssd=RW", .own = "/hdd0", .error = -ENOTCONN };
-	_cleanup_(device_unrefp) Device *d = pool_device(&p);
+	Pool p = { .branches = "/hdd0=NC:/ssd=RW", .error = -ENOTCONN };
+	POOL_DISK(disk, p, "/hdd0");
 	const KnobValue original = { "/hdd0=RW" };
 	KnobValue v;
 
@@ -321,9 +330,9 @@ static void one_that_cannot_be_asked_is_not_offered_and_not_taken_for_gone(void 
 
 static void unmounted_or_taken_out_there_is_nothing_to_put_back(void **state)
 {
-	Pool p = { .branches = "/hdd0=RW:/ssd=RW", .own = "/hdd0" };
-	_cleanup_(device_unrefp) Device *d = pool_device(&p);
-	KnobValue original = original_of(d), v;
+	Pool p = { .branches = "/hdd0=RW:/ssd=RW" };
+	POOL_DISK(disk, p, "/hdd0");
+	KnobValue original = found_by(KNOB, d), v;
 
 	(void)state;
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_HOLD, &original), 0);
@@ -339,9 +348,9 @@ static void unmounted_or_taken_out_there_is_nothing_to_put_back(void **state)
 
 static void a_refused_write_is_an_error_and_an_ignored_one_found(void **state)
 {
-	Pool p = { .branches = "/hdd0=RW:/ssd=RW", .own = "/hdd0", .refuse = -EINVAL };
-	_cleanup_(device_unrefp) Device *d = pool_device(&p);
-	KnobValue original = original_of(d);
+	Pool p = { .branches = "/hdd0=RW:/ssd=RW", .refuse = -EINVAL };
+	POOL_DISK(disk, p, "/hdd0");
+	KnobValue original = found_by(KNOB, d);
 
 	(void)state;
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_HOLD, &original), -EINVAL);
@@ -358,69 +367,33 @@ static void a_refused_write_is_an_error_and_an_ignored_one_found(void **state)
 
 static void the_room_is_what_is_free_elsewhere(void **state)
 {
-	Pool p = { .branches = "/hdd0=RW:/ssd=RW", .own = "/hdd0", .space = "1099511627776 4096" };
-	_cleanup_(device_unrefp) Device *d = pool_device(&p);
+	Pool p = { .branches = "/hdd0=RW:/ssd=RW",
+		   .space = { .size_bytes = 1ULL << 40, .room_bytes = 4096 } };
+	POOL_DISK(disk, p, "/hdd0");
 	CacheState c;
 
 	(void)state;
 	assert_int_equal(knob_find(KNOB)->cache(d, &c), 0);
 	assert_true(c.size_bytes == 1ULL << 40 && c.room_bytes == 4096 && !c.dirty_bytes);
-	p.space = "much";
-	assert_int_equal(knob_find(KNOB)->cache(d, &c), -EBADMSG);
 	p.error = -EIO;
 	assert_int_equal(knob_find(KNOB)->cache(d, &c), -EIO);
 }
 
-/* Two disks of one mergerfs, each with a thread of its own; between a reading and a writing the
- * other has its turn. */
-
-typedef struct Shared {
-	pthread_mutex_t lock;
-	char branches[64];
-} Shared;
+/* Two disks of one mergerfs, each with a thread of its own. */
 
 typedef struct Worker {
-	Shared *shared;
-	const char *own;
+	Disk disk;
 	int failure;
 } Worker;
 
-static int shared_read(Device *d, const char *component, const char *what, char *buf, size_t size)
-{
-	const Worker *w = d->impl;
-
-	(void)component;
-	if (streq(what, "branch"))
-		snprintf(buf, size, "%s", w->own);
-	pthread_mutex_lock(&w->shared->lock);
-	if (streq(what, "branches"))
-		snprintf(buf, size, "%s", w->shared->branches);
-	pthread_mutex_unlock(&w->shared->lock);
-	sched_yield();
-	return 0;
-}
-
-static int shared_write(Device *d, const char *component, const char *what, const char *value)
-{
-	const Worker *w = d->impl;
-
-	(void)component;
-	(void)what;
-	pthread_mutex_lock(&w->shared->lock);
-	snprintf(w->shared->branches, sizeof(w->shared->branches), "%s", value);
-	pthread_mutex_unlock(&w->shared->lock);
-	return 0;
-}
-
 static void *turn_often(void *userdata)
 {
-	static const DeviceOps ops = { .upper_read = shared_read, .upper_write = shared_write };
 	Worker *w = userdata;
-	_cleanup_(device_unrefp) Device *d = device_new("id", w->own, "", KIND_HDD, &ops, w);
+	_cleanup_(device_unrefp) Device *d = pool_device(&w->disk);
 	KnobValue value;
 
 	for (unsigned i = 0; i < 1000 && d && !w->failure; i++) {
-		snprintf(value.text, sizeof(value.text), "%s=%s", w->own, i % 2 ? "RW" : "NC");
+		snprintf(value.text, sizeof(value.text), "%s=%s", w->disk.own, i % 2 ? "RW" : "NC");
 		w->failure = knob_apply(knob_find(KNOB), d, &value, NULL);
 	}
 	return NULL;
@@ -428,8 +401,8 @@ static void *turn_often(void *userdata)
 
 static void disks_of_one_mergerfs_do_not_undo_each_other(void **state)
 {
-	Shared shared = { PTHREAD_MUTEX_INITIALIZER, "/hdd0=RW:/hdd1=RW:/ssd=RW" };
-	Worker workers[] = { { &shared, "/hdd0", 0 }, { &shared, "/hdd1", 0 } };
+	Pool p = { .branches = "/hdd0=RW:/hdd1=RW:/ssd=RW" };
+	Worker workers[] = { { { &p, "/hdd0" }, 0 }, { { &p, "/hdd1" }, 0 } };
 	pthread_t threads[2];
 
 	(void)state;
@@ -439,7 +412,7 @@ static void disks_of_one_mergerfs_do_not_undo_each_other(void **state)
 		pthread_join(threads[i], NULL);
 	assert_int_equal(workers[0].failure, 0);
 	assert_int_equal(workers[1].failure, 0);
-	assert_string_equal(shared.branches, "/hdd0=RW:/hdd1=RW:/ssd=RW");
+	assert_string_equal(p.branches, "/hdd0=RW:/hdd1=RW:/ssd=RW");
 }
 
 static void branches_are_taken_apart_as_mergerfs_does(void **state)

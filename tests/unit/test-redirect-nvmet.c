@@ -2,20 +2,23 @@
 
 /* Hosts of an NVMe-oF target steered to another path, in a made-up configfs. */
 
-#include "fake-upper-tree.h"
+#include "base/sysfs.h"
+#include "fake-disk-tree.h"
 
 #define KNOB "redirect-nvmet"
 #define ROOT "kernel/config/nvmet"
 
-static void settle(const char *root, const char *what, const char *before, const char *value)
-{
-	_cleanup_free_ char *path = NULL;
-	unsigned port, group;
+/* What has become of writes to the configfs: this program is linked with --wrap=write_attribute. */
+static struct {
+	unsigned n;
+	int error; /* of each */
+} writes;
 
-	(void)before;
-	assert_int_equal(sscanf(what, "%u/%u/ana_state", &port, &group), 2);
-	path = text_printf(ROOT "/ports/%u/ana_groups/%u/ana_state", port, group);
-	put(root, path, value);
+int __wrap_write_attribute(const char *path, const char *text)
+{
+	writes.n++;
+	assert_true(access(path, F_OK) == 0 && streq(base_name(path), "ana_state"));
+	return writes.error ?: write_file_atomic(path, text, 0644);
 }
 
 static void put_state(const char *root, unsigned port, unsigned group, const char *state)
@@ -49,6 +52,7 @@ static void link_port(const char *root, unsigned port, const char *subsystem)
 /* sda as namespace 1 of "a", in group 2, by the ports 1 and 10 */
 static void make_target(const char *root)
 {
+	memset(&writes, 0, sizeof(writes));
 	make_scsi(root, "sda", "8:0");
 	make_partition(root, "sda", "sda1", "8:1");
 	add_namespace(root, "a", 1, "/dev/sda\n", "2\n");
@@ -61,7 +65,7 @@ static void make_target(const char *root)
 
 static void all_ports_are_held_and_put_back(void **state)
 {
-	TreeDisk t = { .settle = settle };
+	TreeDisk t = {};
 	_cleanup_(device_unrefp) Device *d = NULL;
 	KnobValue original;
 	Offer offer;
@@ -76,12 +80,12 @@ static void all_ports_are_held_and_put_back(void **state)
 	expect_found(KNOB, d, "1/2=non-optimized 10/2=non-optimized");
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_DRAIN, &original), 0);
 	expect_found(KNOB, d, original.text);
-	assert_int_equal(t.writes, 4);
+	assert_int_equal(writes.n, 4);
 }
 
 static void a_path_that_is_closed_stays_closed(void **state)
 {
-	TreeDisk t = { .settle = settle };
+	TreeDisk t = {};
 	_cleanup_(device_unrefp) Device *d = NULL;
 	KnobValue original;
 
@@ -93,7 +97,7 @@ static void a_path_that_is_closed_stays_closed(void **state)
 	expect_found(KNOB, d, "1/2=non-optimized 10/2=inaccessible");
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_AS_FOUND, &original), 0);
 	expect_found(KNOB, d, "1/2=optimized 10/2=inaccessible");
-	assert_int_equal(t.writes, 2);
+	assert_int_equal(writes.n, 2);
 }
 
 static void it_is_offered_only_where_it_is_declared(void **state)
@@ -102,7 +106,7 @@ static void it_is_offered_only_where_it_is_declared(void **state)
 
 	make_target(*state);
 	for (size_t i = 0; i < ELEMENTSOF(others); i++) {
-		TreeDisk t = { .settle = settle };
+		TreeDisk t = {};
 		_cleanup_(device_unrefp) Device *d = tree_device(&t, *state, others[i]);
 
 		probe_refused(KNOB, d, *others[i] ? others[i] : "redirect = nvmet");
@@ -111,7 +115,7 @@ static void it_is_offered_only_where_it_is_declared(void **state)
 
 static void a_group_with_others_in_it_is_not_touched(void **state)
 {
-	TreeDisk t = { .settle = settle };
+	TreeDisk t = {};
 	_cleanup_(device_unrefp) Device *d = NULL;
 
 	make_target(*state);
@@ -130,7 +134,7 @@ static void a_group_with_others_in_it_is_not_touched(void **state)
 static void partitions_and_names_by_id_are_the_disk_s(void **state)
 {
 	_cleanup_free_ char *path = text_printf("%s/by-id", (char *)*state);
-	TreeDisk t = { .settle = settle };
+	TreeDisk t = {};
 	_cleanup_(device_unrefp) Device *d = NULL;
 
 	make_target(*state);
@@ -147,7 +151,7 @@ static void partitions_and_names_by_id_are_the_disk_s(void **state)
 
 static void without_a_port_it_is_not_offered(void **state)
 {
-	TreeDisk t = { .settle = settle };
+	TreeDisk t = {};
 	_cleanup_(device_unrefp) Device *d = NULL;
 
 	make_scsi(*state, "sda", "8:0");
@@ -163,7 +167,7 @@ static void without_a_port_it_is_not_offered(void **state)
 
 static void what_was_taken_down_needs_nothing_put_back(void **state)
 {
-	TreeDisk t = { .settle = settle };
+	TreeDisk t = {};
 	_cleanup_(device_unrefp) Device *d = NULL;
 	KnobValue original;
 
@@ -184,7 +188,7 @@ static void what_was_taken_down_needs_nothing_put_back(void **state)
 /* Not exported by port 10 while it was held, and then again. */
 static void a_port_that_is_unlinked_is_still_put_back(void **state)
 {
-	TreeDisk t = { .settle = settle };
+	TreeDisk t = {};
 	_cleanup_(device_unrefp) Device *d = NULL;
 	KnobValue original;
 
@@ -200,13 +204,14 @@ static void a_port_that_is_unlinked_is_still_put_back(void **state)
 
 static void a_refused_state_is_an_error(void **state)
 {
-	TreeDisk t = { .settle = settle, .error = -EINVAL };
+	TreeDisk t = {};
 	_cleanup_(device_unrefp) Device *d = NULL;
 	KnobValue original;
 
 	make_target(*state);
 	d = tree_device(&t, *state, "nvmet");
 	original = found_by(KNOB, d);
+	writes.error = -EINVAL;
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_HOLD, &original), -EINVAL);
 	expect_found(KNOB, d, original.text);
 }
@@ -223,16 +228,23 @@ static void one_port_that_fails_leaves_the_value_unfulfilled(void **state)
 	assert_true(knob_fulfils(k, NULL, &wanted, &none));
 }
 
+/* Whatever a value names. */
 static void nothing_but_an_ana_state_can_be_written(void **state)
 {
-	static const char *const whats[] = { "others",     "exports",    "1/2/../ana_state",
-					     "1/2/enable", "../../../x", "1/ana_state" };
-	_cleanup_(upper_closep) Upper *u = NULL;
+	static const KnobValue values[] = {
+		{ "others=optimized" },     { "1/2/..=optimized" }, { "1/2/enable=optimized" },
+		{ "../../../x=optimized" }, { "1=optimized" },      { "1/2/=optimized" },
+	};
+	TreeDisk t = {};
+	_cleanup_(device_unrefp) Device *d = NULL;
 
 	make_target(*state);
-	assert_int_equal(upper_open(*state, "sda", &u), 0);
-	for (size_t i = 0; i < ELEMENTSOF(whats); i++)
-		assert_int_equal(upper_write(u, "nvmet", whats[i], "optimized"), -ENOENT);
+	put_state(*state, 1, 2, "inaccessible\n");
+	d = tree_device(&t, *state, "nvmet");
+	for (size_t i = 0; i < ELEMENTSOF(values); i++)
+		assert_int_equal(knob_find(KNOB)->write(d, &values[i]), 0);
+	assert_int_equal(writes.n, 0);
+	expect_found(KNOB, d, "1/2=inaccessible 10/2=optimized");
 }
 
 int main(void)

@@ -1,40 +1,78 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The dm-writecache knob on a made-up table and status. */
+/* The dm-writecache knob on a made-up device mapper. */
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
+#include "redirect-knob.h"
 
-#include <cmocka.h>
-
-#include "fake-upper.h"
+#include "redirect/writecache-host.h"
+#include "stack/dm-table.h"
 
 #define KNOB "redirect-writecache"
 
+/* What is in writecache-host.c and dm-table.c otherwise. */
+
+static struct {
+	DmTable active, waiting;
+	char status[256];
+	int error;  /* of whatever is asked */
+	int refuse; /* so many tables are answered EBUSY */
+	unsigned writes, cleared;
+} dm;
+
+int writecache_find(Device *d, dev_t *ret)
+{
+	(void)d;
+	*ret = 1;
+	return dm.error;
+}
+
+int dm_table_read(dev_t devnum, DmPart part, DmTable *ret)
+{
+	(void)devnum;
+	*ret = part == DM_WAITING ? dm.waiting : dm.active;
+	if (part == DM_STATUS)
+		snprintf(ret->parameters, sizeof(ret->parameters), "%s", dm.status);
+	return dm.error;
+}
+
+int dm_table_replace(dev_t devnum, const DmTable *t)
+{
+	(void)devnum;
+	dm.writes++;
+	if (dm.refuse && dm.refuse--)
+		return -EBUSY;
+	dm.active = *t;
+	return 0;
+}
+
+int dm_table_clear(dev_t devnum)
+{
+	(void)devnum;
+	dm.cleared++;
+	dm.active.waiting = false;
+	return 0;
+}
+
+static void put_table(const char *parameters)
+{
+	dm.active = (DmTable){ .target = WRITECACHE };
+	snprintf(dm.active.parameters, sizeof(dm.active.parameters), "%s", parameters);
+}
+
+static void put_status(const char *status)
+{
+	snprintf(dm.status, sizeof(dm.status), "%s", status);
+}
+
 /* 10 000 blocks of 4 KiB; writes nothing back. */
-static FakeUpper with_table(const char *table)
+static Device *with_table(const char *parameters)
 {
-	FakeUpper u = { .component = "writecache",
-			.whats = { { "table", "" }, { "status", "0 10000 8000 0 1 2 3 4" } } };
+	static const DeviceOps ops = {};
 
-	fake_put(&u, "table", table);
-	return u;
-}
-
-static KnobValue original_of(Device *d)
-{
-	KnobValue v;
-
-	assert_int_equal(knob_find(KNOB)->read(d, &v), 0);
-	return v;
-}
-
-static void expect_read(Device *d, const char *text)
-{
-	assert_string_equal(original_of(d).text, text);
+	memset(&dm, 0, sizeof(dm));
+	put_table(parameters);
+	put_status("0 10000 8000 0 1 2 3 4");
+	return fake_disk(&ops, NULL, "");
 }
 
 static void the_value_is_the_options_alone(void **state)
@@ -53,48 +91,46 @@ static void the_value_is_the_options_alone(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ELEMENTSOF(pairs); i++) {
-		FakeUpper u = with_table(pairs[i].table);
-		_cleanup_(device_unrefp) Device *d = fake_upper_device(&u);
+		_cleanup_(device_unrefp) Device *d = with_table(pairs[i].table);
 
-		expect_read(d, pairs[i].value);
+		expect_found(KNOB, d, pairs[i].value);
 	}
 }
 
 static void holding_raises_the_watermarks_and_drops_the_age(void **state)
 {
-	FakeUpper u = with_table("s 8:0 252:1 4096 10 start_sector 2048 high_watermark 70 "
-				 "low_watermark 60 writeback_jobs 64 max_age 90000");
-	_cleanup_(device_unrefp) Device *d = fake_upper_device(&u);
-	KnobValue original = original_of(d);
+	_cleanup_(device_unrefp) Device *d =
+		with_table("s 8:0 252:1 4096 10 start_sector 2048 high_watermark 70 "
+			   "low_watermark 60 writeback_jobs 64 max_age 90000");
+	KnobValue original = found_by(KNOB, d);
 
 	(void)state;
-	expect_offered(KNOB, &u);
+	(void)probe_offered(KNOB, d);
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_HOLD, &original), 0);
-	assert_string_equal(fake_what(&u, "table"),
+	assert_string_equal(dm.active.parameters,
 			    "s 8:0 252:1 4096 8 start_sector 2048 high_watermark 95 "
 			    "low_watermark 90 writeback_jobs 64");
 }
 
 static void higher_watermarks_than_ours_are_kept(void **state)
 {
-	FakeUpper u = with_table("s 8:0 252:1 4096 4 high_watermark 99 low_watermark 98");
-	_cleanup_(device_unrefp) Device *d = fake_upper_device(&u);
-	KnobValue original = original_of(d);
+	_cleanup_(device_unrefp) Device *d =
+		with_table("s 8:0 252:1 4096 4 high_watermark 99 low_watermark 98");
+	KnobValue original = found_by(KNOB, d);
 
 	(void)state;
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_HOLD, &original), 0);
-	assert_int_equal(u.writes, 0);
+	assert_int_equal(dm.writes, 0);
 }
 
 static void draining_writes_back_all_in_the_background(void **state)
 {
-	FakeUpper u = with_table("s 8:0 252:1 4096 0");
-	_cleanup_(device_unrefp) Device *d = fake_upper_device(&u);
-	KnobValue original = original_of(d);
+	_cleanup_(device_unrefp) Device *d = with_table("s 8:0 252:1 4096 0");
+	KnobValue original = found_by(KNOB, d);
 
 	(void)state;
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_DRAIN, &original), 0);
-	assert_string_equal(fake_what(&u, "table"),
+	assert_string_equal(dm.active.parameters,
 			    "s 8:0 252:1 4096 4 high_watermark 0 low_watermark 0");
 }
 
@@ -111,99 +147,109 @@ static void what_was_found_is_put_back_exactly(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ELEMENTSOF(tables); i++) {
-		FakeUpper u = with_table(tables[i]);
-		_cleanup_(device_unrefp) Device *d = fake_upper_device(&u);
-		KnobValue original = original_of(d);
+		_cleanup_(device_unrefp) Device *d = with_table(tables[i]);
+		KnobValue original = found_by(KNOB, d);
 
 		assert_int_equal(turn_to(KNOB, d, REDIRECT_HOLD, &original), 0);
 		assert_int_equal(turn_to(KNOB, d, REDIRECT_DRAIN, &original), 0);
 		assert_int_equal(turn_to(KNOB, d, REDIRECT_AS_FOUND, &original), 0);
-		assert_string_equal(fake_what(&u, "table"), tables[i]);
+		assert_string_equal(dm.active.parameters, tables[i]);
 	}
 }
 
 /* LVM has made the volume anew since: its devices stay what they are. */
 static void the_devices_of_the_moment_are_kept(void **state)
 {
-	FakeUpper u = with_table("s 8:0 252:1 4096 2 high_watermark 70");
-	_cleanup_(device_unrefp) Device *d = fake_upper_device(&u);
-	KnobValue original = original_of(d);
+	_cleanup_(device_unrefp) Device *d = with_table("s 8:0 252:1 4096 2 high_watermark 70");
+	KnobValue original = found_by(KNOB, d);
 
 	(void)state;
-	fake_put(&u, "table",
-		 "s 8:16 252:9 512 6 start_sector 8 high_watermark 95 "
-		 "low_watermark 90");
+	put_table("s 8:16 252:9 512 6 start_sector 8 high_watermark 95 "
+		  "low_watermark 90");
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_AS_FOUND, &original), 0);
-	assert_string_equal(fake_what(&u, "table"),
+	assert_string_equal(dm.active.parameters,
 			    "s 8:16 252:9 512 4 start_sector 8 high_watermark 70");
 }
 
 /* A kill between loading a table and using it leaves it there: whoever puts back what is so
- * already throws it away. */
-static void restoring_writes_the_table_even_where_it_is_the_same(void **state)
+ * already throws it away. Others' tables are let alone. */
+static void restoring_throws_a_table_away_that_a_kill_left_waiting(void **state)
 {
-	FakeUpper u = with_table("s 8:0 252:1 4096 0");
-	_cleanup_(device_unrefp) Device *d = fake_upper_device(&u);
-	KnobValue original = original_of(d);
+	_cleanup_(device_unrefp) Device *d = with_table("s 8:0 252:1 4096 0");
+	KnobValue original = found_by(KNOB, d);
 
 	(void)state;
 	assert_int_equal(knob_find(KNOB)->write(d, &original), 0);
-	assert_string_equal(u.last, "s 8:0 252:1 4096 0");
+	assert_int_equal(dm.cleared, 0);
+	dm.active.waiting = true;
+	dm.waiting = (DmTable){ WRITECACHE, "s 8:0 252:1 4096 2 high_watermark 95" };
+	assert_int_equal(knob_find(KNOB)->write(d, &original), 0);
+	assert_int_equal(dm.cleared, 1);
+	dm.active.waiting = true;
+	dm.waiting = (DmTable){ WRITECACHE, "s 8:0 252:17 4096 0" };
+	assert_int_equal(knob_find(KNOB)->write(d, &original), -EBUSY);
+	dm.waiting = (DmTable){ "linear", "8:0 0" };
+	assert_int_equal(knob_find(KNOB)->write(d, &original), -EBUSY);
+	assert_int_equal(dm.cleared, 1);
+	assert_int_equal(dm.writes, 0);
 }
 
 /* From 0 and 0, a third of the cache being written back: the device would stand still so long. */
 static void a_table_is_not_replaced_while_much_is_written_back(void **state)
 {
-	FakeUpper u = with_table("s 8:0 252:1 4096 4 high_watermark 0 low_watermark 0");
-	_cleanup_(device_unrefp) Device *d = fake_upper_device(&u);
+	_cleanup_(device_unrefp) Device *d =
+		with_table("s 8:0 252:1 4096 4 high_watermark 0 low_watermark 0");
 	KnobValue original = { "writecache" };
 
 	(void)state;
-	fake_put(&u, "status", "0 100000 66000 64 0 0");
+	put_status("0 100000 66000 64 0 0");
 	assert_int_equal(knob_find(KNOB)->write(d, &original), -EBUSY);
-	assert_int_equal(u.writes, 0);
-	fake_put(&u, "status", "0 100000 99000 64 0 0");
+	assert_int_equal(dm.writes, 0);
+	put_status("0 100000 99000 64 0 0");
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_AS_FOUND, &original), 0);
-	fake_put(&u, "table", "s 8:0 252:1 4096 0");
-	fake_put(&u, "status", "0 100000 10000 0 0 0");
+	put_table("s 8:0 252:1 4096 0");
+	put_status("0 100000 10000 0 0 0");
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_HOLD, &original), 0);
 }
 
 static void a_cache_in_trouble_is_not_offered(void **state)
 {
-	FakeUpper u = with_table("s 8:0 252:1 4096 1 cleaner");
+	_cleanup_(device_unrefp) Device *d = with_table("s 8:0 252:1 4096 1 cleaner");
 
 	(void)state;
-	expect_refused(KNOB, &u, "emptied");
-	fake_put(&u, "table", "s 8:0 252:1 4096 0");
-	expect_offered(KNOB, &u);
-	fake_put(&u, "status", "-5 10000 8000 0");
-	expect_refused(KNOB, &u, "IO error");
-	fake_put(&u, "table", "0 8:0");
-	expect_refused(KNOB, &u, "cannot be read");
-	u.error = -EMLINK;
-	expect_refused(KNOB, &u, "several");
-	u.error = -ENOENT;
-	expect_refused(KNOB, &u, "no dm-writecache");
+	probe_refused(KNOB, d, "emptied");
+	put_table("s 8:0 252:1 4096 0");
+	(void)probe_offered(KNOB, d);
+	put_status("-5 10000 8000 0");
+	probe_refused(KNOB, d, "IO error");
+	put_table("0 8:0");
+	probe_refused(KNOB, d, "cannot be read");
+	dm.error = -EMLINK;
+	probe_refused(KNOB, d, "several");
+	dm.error = -ENOENT;
+	probe_refused(KNOB, d, "no dm-writecache");
 }
 
 static void a_device_that_is_suspended_by_others_is_tried_again(void **state)
 {
-	FakeUpper u = with_table("s 8:0 252:1 4096 0");
-	_cleanup_(device_unrefp) Device *d = fake_upper_device(&u);
-	KnobValue original = original_of(d);
+	_cleanup_(device_unrefp) Device *d = with_table("s 8:0 252:1 4096 0");
+	KnobValue original = found_by(KNOB, d);
 
 	(void)state;
-	u.refuse = 2;
+	dm.refuse = 2;
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_HOLD, &original), 0);
-	u.refuse = 9;
+	dm.refuse = 0;
+	dm.active.suspended = true;
+	assert_int_equal(turn_to(KNOB, d, REDIRECT_AS_FOUND, &original), -EBUSY);
+	assert_int_equal(dm.writes, 3);
+	dm.active.suspended = false;
+	dm.refuse = 9;
 	assert_int_equal(turn_to(KNOB, d, REDIRECT_AS_FOUND, &original), -EBUSY);
 }
 
 static void room_is_what_fits_below_the_held_watermark(void **state)
 {
-	FakeUpper u = with_table("s 8:0 252:1 4096 0");
-	_cleanup_(device_unrefp) Device *d = fake_upper_device(&u);
+	_cleanup_(device_unrefp) Device *d = with_table("s 8:0 252:1 4096 0");
 	CacheState c;
 
 	(void)state;
@@ -212,15 +258,15 @@ static void room_is_what_fits_below_the_held_watermark(void **state)
 	assert_int_equal(c.dirty_bytes, 2000 * 4096);
 	/* at 500 free blocks it writes back */
 	assert_int_equal(c.room_bytes, (8000 - 501) * 4096);
-	fake_put(&u, "status", "0 10000 501 0");
+	put_status("0 10000 501 0");
 	assert_int_equal(knob_find(KNOB)->cache(d, &c), 0);
 	assert_int_equal(c.room_bytes, 0);
-	fake_put(&u, "table", "s 8:0 252:1 4096 2 high_watermark 99");
+	put_table("s 8:0 252:1 4096 2 high_watermark 99");
 	assert_int_equal(knob_find(KNOB)->cache(d, &c), 0);
 	assert_int_equal(c.room_bytes, (501 - 101) * 4096);
-	fake_put(&u, "status", "0 10000 10001 0");
+	put_status("0 10000 10001 0");
 	assert_int_equal(knob_find(KNOB)->cache(d, &c), -EBADMSG);
-	fake_put(&u, "status", "-5 10000 8000 0");
+	put_status("-5 10000 8000 0");
 	assert_int_equal(knob_find(KNOB)->cache(d, &c), -EIO);
 }
 
@@ -233,7 +279,7 @@ int main(void)
 		cmocka_unit_test(draining_writes_back_all_in_the_background),
 		cmocka_unit_test(what_was_found_is_put_back_exactly),
 		cmocka_unit_test(the_devices_of_the_moment_are_kept),
-		cmocka_unit_test(restoring_writes_the_table_even_where_it_is_the_same),
+		cmocka_unit_test(restoring_throws_a_table_away_that_a_kill_left_waiting),
 		cmocka_unit_test(a_table_is_not_replaced_while_much_is_written_back),
 		cmocka_unit_test(a_cache_in_trouble_is_not_offered),
 		cmocka_unit_test(a_device_that_is_suspended_by_others_is_tried_again),

@@ -14,8 +14,8 @@ static void a_disk_without_a_cache_has_no_component_above_it(void **state)
 	rig_new(&r);
 	rig_open(&r, NODE_HEAD DISK_IDLE);
 	d = rig_device(&r, "sda");
-	assert_int_equal(d->ops->upper_read(d, "bcache", "state", buf, sizeof(buf)), -ENOENT);
-	assert_int_equal(d->ops->upper_write(d, "bcache", "writeback_running", "0"), -ENOENT);
+	assert_int_equal(read_bcache(d, "state", buf, sizeof(buf)), -ENOENT);
+	assert_int_equal(write_bcache(d, "writeback_running", "0"), -ENOENT);
 	assert_string_equal(d->pool, "");
 	assert_string_equal(d->hba, "");
 	rig_free(&r);
@@ -31,34 +31,33 @@ static void the_cache_speaks_as_the_kernels_does(void **state)
 	rig_new(&r);
 	rig_open(&r, NODE_HEAD LANDING INGEST "demand = idle\n");
 	d = rig_device(&r, "sda");
-	expect_upper(d, "cache_mode", "writethrough [writeback] writearound none");
-	expect_upper(d, "writeback_running", "1");
-	expect_upper(d, "writeback_percent", "10");
-	expect_upper(d, "writeback_delay", "30");
-	expect_upper(d, "sequential_cutoff", "4.0M");
-	expect_upper(d, "state", "clean");
-	expect_upper(d, "dirty_data", "0.0k");
-	expect_upper(d, "set/congested_read_threshold_us", "2000");
-	expect_upper(d, "set/congested_write_threshold_us", "20000");
-	expect_upper(d, "set/bucket_size", "512.0k");
-	expect_upper(d, "set/cache_available_percent", "100");
-	expect_upper(d, "cache/nbuckets", "204800");
-	assert_int_equal(d->ops->upper_read(d, "md", "level", buf, sizeof(buf)), -ENOENT);
-	assert_int_equal(d->ops->upper_read(d, "bcache", "label", buf, sizeof(buf)), -ENOENT);
-	assert_int_equal(d->ops->upper_read(d, "bcache", "state", small, sizeof(small)), -ENOBUFS);
+	expect_bcache(d, "cache_mode", "writethrough [writeback] writearound none");
+	expect_bcache(d, "writeback_running", "1");
+	expect_bcache(d, "writeback_percent", "10");
+	expect_bcache(d, "writeback_delay", "30");
+	expect_bcache(d, "sequential_cutoff", "4.0M");
+	expect_bcache(d, "state", "clean");
+	expect_bcache(d, "dirty_data", "0.0k");
+	expect_bcache(d, "cache/congested_read_threshold_us", "2000");
+	expect_bcache(d, "cache/congested_write_threshold_us", "20000");
+	expect_bcache(d, "cache/bucket_size", "512.0k");
+	expect_bcache(d, "cache/cache_available_percent", "100");
+	expect_bcache(d, "cache/cache0/nbuckets", "204800");
+	assert_int_equal(read_bcache(d, "label", buf, sizeof(buf)), -ENOENT);
+	assert_int_equal(read_bcache(d, "state", small, sizeof(small)), -ENOBUFS);
 
-	set_upper(d, "cache_mode", "writethrough\n");
-	expect_upper(d, "cache_mode", "[writethrough] writeback writearound none");
-	set_upper(d, "sequential_cutoff", "1M");
-	expect_upper(d, "sequential_cutoff", "1.0M");
-	set_upper(d, "sequential_cutoff", "1048576");
-	expect_upper(d, "sequential_cutoff", "1.0M");
-	set_upper(d, "writeback_percent", "90");
-	expect_upper(d, "writeback_percent", "40");
-	assert_int_equal(d->ops->upper_write(d, "bcache", "sequential_cutoff", "4.0M"), -EINVAL);
-	assert_int_equal(d->ops->upper_write(d, "bcache", "cache_mode", "write"), -EINVAL);
-	assert_int_equal(d->ops->upper_write(d, "bcache", "writeback_percent", ""), -EINVAL);
-	assert_int_equal(d->ops->upper_write(d, "bcache", "dirty_data", "0"), -EACCES);
+	set_bcache(d, "cache_mode", "writethrough\n");
+	expect_bcache(d, "cache_mode", "[writethrough] writeback writearound none");
+	set_bcache(d, "sequential_cutoff", "1M");
+	expect_bcache(d, "sequential_cutoff", "1.0M");
+	set_bcache(d, "sequential_cutoff", "1048576");
+	expect_bcache(d, "sequential_cutoff", "1.0M");
+	set_bcache(d, "writeback_percent", "90");
+	expect_bcache(d, "writeback_percent", "40");
+	assert_int_equal(write_bcache(d, "sequential_cutoff", "4.0M"), -EINVAL);
+	assert_int_equal(write_bcache(d, "cache_mode", "write"), -EINVAL);
+	assert_int_equal(write_bcache(d, "writeback_percent", ""), -EINVAL);
+	assert_int_equal(write_bcache(d, "dirty_data", "0"), -EACCES);
 	rig_free(&r);
 }
 
@@ -87,9 +86,9 @@ static void a_disk_whose_writes_are_held_sleeps_on(void **state)
 	assert_float_equal(a.failed[WRITE_IO], 0, 0);
 	/* all that was asked for since it began to hold is in the cache */
 	assert_float_equal(dirty_of(d), 20e6 * (10 + 3 + 5 + 1000), 20e6 * 0.01);
-	expect_upper(d, "dirty_data", "18.9G");
-	expect_upper(d, "state", "dirty");
-	expect_upper(d, "set/cache_available_percent", "81");
+	expect_bcache(d, "dirty_data", "18.9G");
+	expect_bcache(d, "state", "dirty");
+	expect_bcache(d, "cache/cache_available_percent", "81");
 	assert_float_equal(sim_node_true_mb_s(r.node), 20, 1e-6);
 	rig_free(&r);
 }
@@ -109,7 +108,7 @@ static void sequential_writes_go_past_a_cache_as_it_is_found(void **state)
 	rig_pass(&r, 100);
 	assert_float_equal((double)(written_to(d) - before), 100 * 20e6, 1e6);
 	assert_float_equal(dirty_of(d), 0, 0);
-	expect_upper(d, "state", "clean");
+	expect_bcache(d, "state", "clean");
 	rig_free(&r);
 }
 
@@ -233,7 +232,7 @@ static void what_a_cache_does_for_its_disks_costs_its_own_watts(void **state)
 	/* and no longer than it does so */
 	for (size_t i = 0; i < r.n_devices; i++)
 		if (r.devices[i] != cache)
-			set_upper(r.devices[i], "cache_mode", "writearound");
+			set_bcache(r.devices[i], "cache_mode", "writearound");
 	rig_pass(&r, 100);
 	after_w = truth_of(cache)->rates.watts;
 	assert_int_equal(cache->ops->counters(cache, &a), 0);
@@ -257,8 +256,8 @@ static void the_dump_shows_the_settings_of_a_cache(void **state)
 	assert_int_equal(sim_node_dump(r.node, &held), 0);
 	assert_non_null(strstr(held, "sda writeback_running 0\n"));
 	assert_non_null(strstr(held, "sda sequential_cutoff 0\n"));
-	set_upper(d, "writeback_running", "1");
-	set_upper(d, "sequential_cutoff", "4M");
+	set_bcache(d, "writeback_running", "1");
+	set_bcache(d, "sequential_cutoff", "4M");
 	assert_int_equal(sim_node_dump(r.node, &after), 0);
 	assert_string_equal(before, after);
 	rig_free(&r);

@@ -43,30 +43,44 @@ static inline SimAccount account_of(Rig *r, const char *name)
 	return a;
 }
 
-static inline void expect_upper(Device *d, const char *what, const char *expected)
+static inline int read_bcache(Device *d, const char *attr, char *buf, size_t size)
+{
+	_cleanup_free_ char *path = text_printf("bcache/%s", attr);
+
+	return d->ops->attr_read(d, path, buf, size);
+}
+
+static inline int write_bcache(Device *d, const char *attr, const char *value)
+{
+	_cleanup_free_ char *path = text_printf("bcache/%s", attr);
+
+	return d->ops->attr_write(d, path, value);
+}
+
+static inline void expect_bcache(Device *d, const char *attr, const char *expected)
 {
 	char buf[256];
 
-	assert_int_equal(d->ops->upper_read(d, "bcache", what, buf, sizeof(buf)), 0);
+	assert_int_equal(read_bcache(d, attr, buf, sizeof(buf)), 0);
 	assert_string_equal(buf, expected);
 }
 
-static inline void set_upper(Device *d, const char *what, const char *value)
+static inline void set_bcache(Device *d, const char *attr, const char *value)
 {
-	assert_int_equal(d->ops->upper_write(d, "bcache", what, value), 0);
+	assert_int_equal(write_bcache(d, attr, value), 0);
 }
 
 /* What the redirect knob does: nothing is written back, nothing goes past the cache. */
 static inline void hold(Device *d)
 {
-	set_upper(d, "writeback_running", "0");
-	set_upper(d, "sequential_cutoff", "0");
+	set_bcache(d, "writeback_running", "0");
+	set_bcache(d, "sequential_cutoff", "0");
 }
 
 static inline void drain(Device *d)
 {
-	set_upper(d, "writeback_percent", "0");
-	set_upper(d, "writeback_running", "1");
+	set_bcache(d, "writeback_percent", "0");
+	set_bcache(d, "writeback_running", "1");
 }
 
 static inline void sleep_now(Device *d)

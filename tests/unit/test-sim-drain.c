@@ -26,7 +26,7 @@ static void a_cache_beyond_its_cutoff_lets_writes_past_and_the_disk_wakes(void *
 	rig_pass(&r, 1000);
 	assert_float_equal(dirty_of(d), 40 * GIB, 1e6);
 	assert_int_equal(account_of(&r, "sda").io_wakes, 1);
-	expect_upper(d, "set/cache_available_percent", "59");
+	expect_bcache(d, "cache/cache_available_percent", "59");
 	rig_free(&r);
 }
 
@@ -51,10 +51,10 @@ static void draining_writes_back_at_the_speed_of_the_disk_until_the_cache_is_cle
 	assert_int_equal(condition_of(d), CONDITION_ACTIVE);
 	rig_pass(&r, (double)held / 150e6);
 	assert_float_equal((double)(written_to(d) - before), (double)held, 1e6);
-	expect_upper(d, "dirty_data", "0.0k");
-	expect_upper(d, "state", "dirty");
+	expect_bcache(d, "dirty_data", "0.0k");
+	expect_bcache(d, "state", "dirty");
 	rig_pass(&r, 31); /* writeback_delay */
-	expect_upper(d, "state", "clean");
+	expect_bcache(d, "state", "clean");
 	sleep_now(d);
 	rig_pass(&r, 1000);
 	assert_int_equal(condition_of(d), CONDITION_STANDBY_Z);
@@ -74,7 +74,7 @@ static void a_drained_disk_that_is_held_again_at_once_is_not_woken_by_the_next_w
 	rig_pass(&r, 110);
 	drain(d);
 	rig_pass(&r, 30);
-	expect_upper(d, "dirty_data", "0.0k");
+	expect_bcache(d, "dirty_data", "0.0k");
 	hold(d);
 	sleep_now(d);
 	rig_pass(&r, 1400);
@@ -95,7 +95,7 @@ static void writeback_as_found_keeps_to_its_percent_and_the_disk_busy(void **sta
 	rig_new(&r);
 	rig_open(&r, NODE_HEAD LANDING WRITES);
 	d = rig_device(&r, "sda");
-	set_upper(d, "sequential_cutoff", "0");
+	set_bcache(d, "sequential_cutoff", "0");
 	rig_pass(&r, 200);
 	sleep_now(d); /* no use: a few KiB a second are written back below the target, too */
 	rig_pass(&r, 200);
@@ -125,7 +125,7 @@ static void looking_does_not_change_what_a_cache_does(void **state)
 		rig_new(&r);
 		rig_open(&r, node);
 		d = rig_device(&r, "sda");
-		set_upper(d, "sequential_cutoff", "0");
+		set_bcache(d, "sequential_cutoff", "0");
 		hold(rig_device(&r, "sdb"));
 		for (int i = 0; i < (look ? 1440 : 1); i++) {
 			rig_pass(&r, look ? 60 : 86400);
@@ -165,8 +165,8 @@ static void what_a_cache_holds_survives_a_kill(void **state)
 	assert_true(WIFSIGNALED(status));
 	r.now_us += 1000 * USEC_PER_SEC;
 	rig_open_file(&r, r.node_path, r.registers_path);
-	expect_upper(rig_device(&r, "sda"), "writeback_running", "0");
-	expect_upper(rig_device(&r, "sda"), "state", "dirty");
+	expect_bcache(rig_device(&r, "sda"), "writeback_running", "0");
+	expect_bcache(rig_device(&r, "sda"), "state", "dirty");
 	dirty = dirty_of(rig_device(&r, "sda"));
 	assert_float_equal(dirty, 1000 * 20e6, 20e6);
 	before = account_of(&r, "sda");
@@ -183,8 +183,8 @@ static void what_a_cache_holds_survives_a_kill(void **state)
 	log_set_max_level(LOG_ERR);
 	rig_open_file(&r, r.node_path, r.registers_path);
 	log_set_max_level(LOG_INFO);
-	expect_upper(rig_device(&r, "sda"), "dirty_data", "0.0k");
-	expect_upper(rig_device(&r, "sda"), "writeback_running", "1");
+	expect_bcache(rig_device(&r, "sda"), "dirty_data", "0.0k");
+	expect_bcache(rig_device(&r, "sda"), "writeback_running", "1");
 	rig_free(&r);
 }
 

@@ -4,7 +4,6 @@
  * What is on the disk is read and written there as before. A restart of mergerfs forgets it. */
 
 #include <errno.h>
-#include <linux/limits.h>
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
@@ -13,34 +12,16 @@
 #include "base/text.h"
 #include "knob/attribute.h"
 #include "knob/value-words.h"
+#include "redirect/component.h"
 #include "redirect/knob-registry.h"
-#include "redirect/redirect-allowed.h"
-#include "stack/mergerfs-branch.h"
+#include "redirect/mergerfs-branch.h"
+#include "redirect/mergerfs-host.h"
 
-#define MERGERFS    "mergerfs"
-#define TEXT_MAX    (XATTR_SIZE_MAX + 1)
 #define LOCK_WAIT_S 10
 
 /* All disks of one mergerfs share one list, which is read, changed and written whole: by one thread
  * at a time. */
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
-
-static int ask(Device *d, const char *what, char *buf, size_t size)
-{
-	return d->ops->upper_read ? d->ops->upper_read(d, MERGERFS, what, buf, size) : -ENOENT;
-}
-
-/* A text of any length, malloc'd */
-static int ask_long(Device *d, const char *what, char **ret)
-{
-	_cleanup_free_ char *text = malloc(TEXT_MAX);
-	int r = text ? ask(d, what, text, TEXT_MAX) : -ENOMEM;
-
-	if (r < 0)
-		return r;
-	*ret = TAKE_PTR(text);
-	return 0;
-}
 
 static int add_branch(KnobValue *v, const MergerfsBranch *b, const char *mode, int mode_length)
 {
@@ -51,25 +32,28 @@ static int add_branch(KnobValue *v, const MergerfsBranch *b, const char *mode, i
 	return (size_t)added < room ? 0 : -ENOBUFS;
 }
 
+static int read_value(const Merged *m, KnobValue *ret)
+{
+	const char *list = m->own;
+	KnobValue v = { "" };
+	MergerfsBranch b, now;
+	int r = 0;
+
+	while (r >= 0 && mergerfs_branch_next(&list, &b))
+		if (mergerfs_branch_find(m->branches, b.path, b.path_length, &now))
+			r = add_branch(&v, &now, now.mode, now.mode_length);
+	return r < 0 ? r : value_print(ret, "%s", *v.text ? v.text : VALUE_NONE);
+}
+
 /* The modes of this disk's branches: "/hdd0=RW" */
 static int mergerfs_read(Device *d, KnobValue *ret)
 {
-	_cleanup_free_ char *all = NULL, *own = NULL;
-	KnobValue v = { "" };
-	const char *list;
-	MergerfsBranch b, now;
-	int r = -EOPNOTSUPP;
+	_cleanup_(merged_done) Merged m = {};
+	int r = mergerfs_find(d, &m);
 
-	if (d->ops->upper_read)
-		r = ask_long(d, "branch", &own);
-	if (r >= 0)
-		r = ask_long(d, "branches", &all);
 	if (r == -ENOENT)
 		return value_print(ret, VALUE_NONE);
-	for (list = own; r >= 0 && mergerfs_branch_next(&list, &b);)
-		if (mergerfs_branch_find(all, b.path, b.path_length, &now))
-			r = add_branch(&v, &now, now.mode, now.mode_length);
-	return r < 0 ? r : value_print(ret, "%s", *v.text ? v.text : VALUE_NONE);
+	return r < 0 ? r : read_value(&m, ret);
 }
 
 /* Of the list, is there a branch for new files that is not on this disk? */
@@ -96,51 +80,46 @@ static bool needs_folder(const char *policies)
 	return !words;
 }
 
-static int probe_pool(Device *d, const char *own, char **ret_why_not)
+static int probe_merged(const Merged *m, char **ret_why_not)
 {
-	_cleanup_free_ char *all = NULL, *mount = NULL, *second = NULL;
-	char create[128];
-	int r = ask_long(d, "branches", &all);
+	_cleanup_free_ char *create = NULL;
+	KnobValue v;
+	int r;
 
-	if (r >= 0)
-		r = ask_long(d, "mount", &mount);
-	if (r >= 0)
-		r = ask_long(d, "second", &second);
-	if (r >= 0)
-		r = ask(d, "create", create, sizeof(create));
+	if (m->second)
+		return not_offered(ret_why_not, "two mergerfs have it as a branch, %.80s and %.80s",
+				   m->mount, m->second);
+	r = mergerfs_create_policies(m, &create);
 	if (r < 0)
 		return not_offered(ret_why_not, "its mergerfs cannot be asked: %s", strerror(-r));
-	if (*second)
-		return not_offered(ret_why_not, "two mergerfs have it as a branch, %.80s and %.80s",
-				   mount, second);
 	if (needs_folder(create))
 		return not_offered(ret_why_not,
 				   "%.80s creates files by policy %.60s, where their folder is: "
 				   "they could go nowhere else (category.create=mfs could)",
-				   mount, create);
-	if (!others_take_files(all, own))
-		return not_offered(ret_why_not, "no other branch of %.100s takes new files", mount);
+				   m->mount, create);
+	if (!others_take_files(m->branches, m->own))
+		return not_offered(ret_why_not, "no other branch of %.100s takes new files",
+				   m->mount);
+	if (read_value(m, &v) < 0)
+		return not_offered(ret_why_not, "the names of its branches are too long");
 	return 0;
 }
 
 static int mergerfs_probe(Device *d, Offer *offer, char **ret_why_not)
 {
-	_cleanup_free_ char *own = NULL;
-	KnobValue v;
-	int r = redirect_allowed(d, MERGERFS, ret_why_not);
+	_cleanup_(merged_done) Merged m = {};
+	int r = redirect_allowed(d, "mergerfs", ret_why_not);
 
 	if (r < 0)
 		return r;
-	r = ask_long(d, "branch", &own);
+	r = mergerfs_find(d, &m);
 	if (r == -ENOENT)
 		return not_offered(ret_why_not, "no mergerfs has a branch on the disk");
 	if (r < 0)
 		return not_offered(ret_why_not, "a mergerfs cannot be asked: %s", strerror(-r));
-	r = probe_pool(d, own, ret_why_not);
+	r = probe_merged(&m, ret_why_not);
 	if (r < 0)
 		return r;
-	if (mergerfs_read(d, &v) < 0)
-		return not_offered(ret_why_not, "the names of its branches are too long");
 	offer->mechanisms |= MECHANISM_REDIRECT;
 	offer->redirects_writes = true;
 	return 0;
@@ -199,25 +178,26 @@ static bool any_takes_files(const char *list)
 
 static int write_modes(Device *d, const KnobValue *value)
 {
-	_cleanup_free_ char *all = NULL, *changed = NULL;
-	int r = ask_long(d, "branches", &all);
+	_cleanup_(merged_done) Merged m = {};
+	_cleanup_free_ char *changed = NULL;
+	int r = mergerfs_find(d, &m);
 
 	if (r == -ENOENT) /* unmounted since */
 		return 0;
 	if (r < 0)
 		return r;
-	changed = change(all, value->text);
+	changed = change(m.branches, value->text);
 	if (!changed)
 		return -ENOMEM;
-	if (streq(changed, all))
+	if (streq(changed, m.branches))
 		return 0;
-	if (any_takes_files(all) && !any_takes_files(changed)) {
+	if (any_takes_files(m.branches) && !any_takes_files(changed)) {
 		log_warning("%s: its branch was the last of the mergerfs that takes new files; "
 			    "leaving it so",
 			    d->name);
 		return -ENOSPC;
 	}
-	return d->ops->upper_write(d, MERGERFS, "branches", changed);
+	return mergerfs_set_branches(&m, changed);
 }
 
 static int mergerfs_write(Device *d, const KnobValue *value)
@@ -225,8 +205,6 @@ static int mergerfs_write(Device *d, const KnobValue *value)
 	struct timespec until;
 	int r;
 
-	if (!d->ops->upper_read || !d->ops->upper_write)
-		return -EOPNOTSUPP;
 	/* one mergerfs that hangs may have it for ever */
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += LOCK_WAIT_S;
@@ -256,16 +234,10 @@ static bool mergerfs_fulfils(const Device *d, const KnobValue *wanted, const Kno
 /* Nothing has to be written back: what a new file takes stays where it is. */
 static int mergerfs_cache(Device *d, CacheState *ret)
 {
-	uintmax_t size, room;
-	char text[64];
-	int r = ask(d, "space", text, sizeof(text));
+	_cleanup_(merged_done) Merged m = {};
+	int r = mergerfs_find(d, &m);
 
-	if (r < 0)
-		return r;
-	if (sscanf(text, "%ju %ju", &size, &room) != 2)
-		return -EBADMSG;
-	*ret = (CacheState){ .size_bytes = size, .room_bytes = room };
-	return 0;
+	return r < 0 ? r : mergerfs_space(&m, ret);
 }
 
 const Knob knob_redirect_mergerfs = {

@@ -18,18 +18,31 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/sysfs.h"
 #include "base/text.h"
 #include "knob/attribute.h"
 #include "knob/value-words.h"
+#include "redirect/component.h"
 #include "redirect/knob-registry.h"
-#include "redirect/redirect-allowed.h"
 
-#define COMPONENT "bcache"
-#define MODE      "cache_mode"
-#define WORD_MAX  64
+#define MODE     "cache_mode"
+#define STATE    "state"
+#define RUNNING  "writeback_running"
+#define WORD_MAX 64
+
+/* The folder of a backing device: "cache" in it leads to the cache set, and "cache0" in that to the
+ * set's first cache device. */
+#define SET   "cache/"
+#define CACHE SET "cache0/"
+
+typedef struct Bcache {
+	Device *device;
+	char folder[256]; /* below the disk's: "bcache", "sda2/bcache"; "" before one is found */
+	unsigned n_disks; /* that the set serves */
+} Bcache;
 
 typedef struct Word {
-	const char *key, *what;
+	const char *key, *attr;
 	const char *held, *drained; /* NULL: as found */
 	bool of_set;                /* and of all disks that the cache serves */
 } Word;
@@ -37,21 +50,101 @@ typedef struct Word {
 /* In the order in which they are written: the thread stops before a mode is set that gives it work.
  */
 static const Word words[] = {
-	{ "running", "writeback_running", "0", "1", false },
+	{ "running", RUNNING, "0", "1", false },
 	{ "percent", "writeback_percent", NULL, "0", false },
 	{ "cutoff", "sequential_cutoff", "0", "0", false },
 	{ "readahead", "readahead_cache_policy", "all", "all", false },
-	{ "congested_read", "set/congested_read_threshold_us", "0", "0", true },
-	{ "congested_write", "set/congested_write_threshold_us", "0", "0", true },
+	{ "congested_read", SET "congested_read_threshold_us", "0", "0", true },
+	{ "congested_write", SET "congested_write_threshold_us", "0", "0", true },
 };
 
-static int upper_get(Device *d, const char *what, char *buf, size_t size)
+static int path_of(const Bcache *b, const char *attr, char *buf, size_t size)
 {
-	int r = d->ops->upper_read ? d->ops->upper_read(d, COMPONENT, what, buf, size) : -ENOENT;
+	return (size_t)snprintf(buf, size, "%s/%s", b->folder, attr) < size ? 0 : -ENAMETOOLONG;
+}
 
+static int read_text(const Bcache *b, const char *attr, char *buf, size_t size)
+{
+	char path[sizeof(b->folder) + WORD_MAX];
+	int r = path_of(b, attr, path, sizeof(path));
+
+	if (r >= 0)
+		r = attribute_read(b->device, path, buf, size);
 	if (r >= 0)
 		attribute_take_choice(buf);
 	return r;
+}
+
+static int write_text(const Bcache *b, const char *attr, const char *text)
+{
+	char path[sizeof(b->folder) + WORD_MAX];
+	int r = path_of(b, attr, path, sizeof(path));
+
+	return r < 0 ? r : b->device->ops->attr_write(b->device, path, text);
+}
+
+static int count_backing(const char *path, void *userdata)
+{
+	*(unsigned *)userdata += strncmp(base_name(path), "bdev", strlen("bdev")) == 0;
+	return 0;
+}
+
+static int count_disks(Bcache *b, const OwnNodes *own, const char *node)
+{
+	_cleanup_free_ char *folder = own_node_folder(own, node);
+	_cleanup_free_ char *set = folder ? text_printf("%s/bcache/" SET, folder) : NULL;
+	unsigned n = 0;
+
+	if (!set)
+		return -ENOMEM;
+	folder_each(set, count_backing, &n);
+	b->n_disks = MAX(n, 1U);
+	return 0;
+}
+
+static bool has_set(const Bcache *b)
+{
+	char text[WORD_MAX];
+
+	return read_text(b, SET "congested_read_threshold_us", text, sizeof(text)) >= 0;
+}
+
+/* The folder of a cache device has no mode. One without a set counts where there is no other. */
+static int take_node(Bcache *found, const OwnNodes *own, const char *node)
+{
+	Bcache b = { .device = found->device };
+	char mode[WORD_MAX];
+	int r = own_node_attribute(node, "bcache", b.folder, sizeof(b.folder));
+
+	if (r >= 0)
+		r = read_text(&b, MODE, mode, sizeof(mode));
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	if (*found->folder && !has_set(&b))
+		return 0;
+	if (*found->folder && has_set(found))
+		return -EMLINK;
+	r = count_disks(&b, own, node);
+	if (r >= 0)
+		*found = b;
+	return r;
+}
+
+/* -ENOENT: none; -EMLINK: several, and one setting does not fit all. */
+static int find_bcache(Device *d, Bcache *ret)
+{
+	_cleanup_(own_nodes_done) OwnNodes own = {};
+	Bcache b = { .device = d };
+	int r = own_nodes_find(d, &own);
+
+	for (size_t i = 0; i < own.paths.n && r >= 0; i++)
+		r = take_node(&b, &own, own.paths.list[i]);
+	if (r < 0)
+		return r;
+	if (!*b.folder)
+		return -ENOENT;
+	*ret = b;
+	return 0;
 }
 
 /* What bch_hprint() makes of bytes: "4.0M". It cuts tenths off; the least number that prints the
@@ -78,34 +171,29 @@ static int parse_size(const char *text, uint64_t *ret)
 	return 0;
 }
 
-static int get_size(Device *d, const char *what, uint64_t *ret)
+static int read_size(const Bcache *b, const char *attr, uint64_t *ret)
 {
 	char text[WORD_MAX];
-	int r = upper_get(d, what, text, sizeof(text));
+	int r = read_text(b, attr, text, sizeof(text));
 
 	return r < 0 ? r : parse_size(text, ret);
 }
 
-static unsigned long get_number(Device *d, const char *what, unsigned long otherwise)
+static unsigned long read_number(const Bcache *b, const char *attr, unsigned long otherwise)
 {
 	char text[WORD_MAX];
 	unsigned long n;
 
-	return upper_get(d, what, text, sizeof(text)) >= 0 &&
+	return read_text(b, attr, text, sizeof(text)) >= 0 &&
 			       parse_unsigned(text, UINT32_MAX, &n) >= 0
 		       ? n
 		       : otherwise;
 }
 
-static unsigned long disks_served(Device *d)
-{
-	return MAX(get_number(d, "backing_devices", 1), 1UL);
-}
-
 /* As it is written: the kernel prints sizes in words and takes them in bytes. */
-static int read_word(Device *d, const Word *w, char *buf, size_t size)
+static int read_word(const Bcache *b, const Word *w, char *buf, size_t size)
 {
-	int r = upper_get(d, w->what, buf, size);
+	int r = read_text(b, w->attr, buf, size);
 	uint64_t bytes;
 
 	if (r >= 0 && streq(w->key, "cutoff") && parse_size(buf, &bytes) >= 0)
@@ -115,53 +203,64 @@ static int read_word(Device *d, const Word *w, char *buf, size_t size)
 
 /* The set's attributes are left alone where it serves several disks: what one of them has set, the
  * next would take for the original. */
-static int bcache_read(Device *d, KnobValue *ret)
+static int read_value(const Bcache *b, KnobValue *ret)
 {
-	bool shared = disks_served(d) > 1;
 	KnobValue v;
-	int r = d->ops->upper_read ? upper_get(d, MODE, v.text, sizeof(v.text)) : -EOPNOTSUPP;
+	int r = read_text(b, MODE, v.text, sizeof(v.text));
 
 	for (size_t i = 0; i < ELEMENTSOF(words) && r >= 0; i++) {
 		char word[WORD_MAX];
 
-		if (words[i].of_set && shared)
+		if (words[i].of_set && b->n_disks > 1)
 			continue;
-		r = read_word(d, &words[i], word, sizeof(word));
+		r = read_word(b, &words[i], word, sizeof(word));
 		if (r == -ENOENT && i > 0)
 			r = 0; /* not in this kernel */
 		else if (r >= 0)
 			r = value_add_word(&v, words[i].key, word);
 	}
-	if (r < 0 && r != -ENOENT)
-		return r;
-	*ret = r < 0 ? (KnobValue){ VALUE_NONE } : v;
-	return 0;
+	if (r >= 0)
+		*ret = v;
+	return r;
 }
 
-static bool is_detached(Device *d)
+static int bcache_read(Device *d, KnobValue *ret)
+{
+	Bcache b;
+	int r = find_bcache(d, &b);
+
+	if (r >= 0)
+		r = read_value(&b, ret);
+	return r == -ENOENT ? value_print(ret, VALUE_NONE) : r;
+}
+
+static bool is_detached(const Bcache *b)
 {
 	char state[WORD_MAX];
 
-	return upper_get(d, "state", state, sizeof(state)) >= 0 && streq(state, "no cache");
+	return read_text(b, STATE, state, sizeof(state)) >= 0 && streq(state, "no cache");
 }
 
 static int bcache_probe(Device *d, Offer *offer, char **ret_why_not)
 {
 	char mode[WORD_MAX];
 	KnobValue v;
-	int r = redirect_allowed(d, COMPONENT, ret_why_not);
+	Bcache b;
+	int r = redirect_allowed(d, "bcache", ret_why_not);
 
 	if (r < 0)
 		return r;
-	r = bcache_read(d, &v);
-	if (r == -EOPNOTSUPP || (r >= 0 && streq(v.text, VALUE_NONE)))
+	r = find_bcache(d, &b);
+	if (r >= 0)
+		r = read_value(&b, &v);
+	if (r == -ENOENT)
 		return not_offered(ret_why_not, "the disk has no bcache in front of it");
-	if (r >= 0 && is_detached(d))
-		return not_offered(ret_why_not, "its bcache has no cache attached");
 	if (r == -EMLINK)
 		return not_offered(ret_why_not, "several partitions of the disk have a bcache");
 	if (r < 0)
 		return not_offered(ret_why_not, "the bcache cannot be read: %s", strerror(-r));
+	if (is_detached(&b))
+		return not_offered(ret_why_not, "its bcache has no cache attached");
 	if (!streq(value_head(&v, mode, sizeof(mode)), "writeback") && !*d->redirect)
 		return not_offered(ret_why_not,
 				   "cache_mode is %s: holding writes back would leave them on the "
@@ -199,52 +298,52 @@ static int bcache_want(const Device *d, const Setting *s, const Mix *mix, const 
 	return 0;
 }
 
-static int write_word(Device *d, const Word *w, const char *word)
+static int write_word(const Bcache *b, const Word *w, const char *word)
 {
 	char now[WORD_MAX];
-	int r = read_word(d, w, now, sizeof(now));
+	int r = read_word(b, w, now, sizeof(now));
 
-	if (r < 0 || streq(now, word))
-		return r;
-	return d->ops->upper_write(d, COMPONENT, w->what, word);
-}
-
-static int write_mode(Device *d, const KnobValue *value)
-{
-	char mode[WORD_MAX], now[WORD_MAX];
-	int r = upper_get(d, MODE, now, sizeof(now));
-
-	if (r < 0 || streq(value_head(value, mode, sizeof(mode)), now))
-		return r;
-	return d->ops->upper_write(d, COMPONENT, MODE, mode);
+	return r < 0 || streq(now, word) ? r : write_text(b, w->attr, word);
 }
 
 /* Every word, whatever became of those before it: the first error is what counts. */
-static int bcache_write(Device *d, const KnobValue *value)
+static int write_words(const Bcache *b, const KnobValue *value)
 {
-	bool ran = get_number(d, "writeback_running", 0);
-	char now[WORD_MAX];
-	int r, first = 0;
+	int first = 0;
 
-	if (!d->ops->upper_write)
-		return -EOPNOTSUPP;
 	for (size_t i = 0; i < ELEMENTSOF(words); i++) {
 		char word[WORD_MAX];
+		int r;
 
 		if (!value_word(value, words[i].key, word, sizeof(word)))
 			continue;
-		r = write_word(d, &words[i], word);
-		if (r < 0 && !first && !(r == -ENOENT && words[i].of_set && is_detached(d)))
+		r = write_word(b, &words[i], word);
+		if (r < 0 && !first && !(r == -ENOENT && words[i].of_set && is_detached(b)))
 			first = r;
 	}
-	if (first == -ENOENT && upper_get(d, MODE, now, sizeof(now)) == -ENOENT)
+	return first;
+}
+
+static int bcache_write(Device *d, const KnobValue *value)
+{
+	static const Word mode_word = { "mode", MODE };
+	char mode[WORD_MAX];
+	Bcache b;
+	bool ran;
+	int r = find_bcache(d, &b), r_mode;
+
+	if (r == -ENOENT)
 		return 0; /* it is gone, and what was set in the kernel with it */
-	r = write_mode(d, value);
+	if (r < 0)
+		return r;
+	ran = read_number(&b, RUNNING, 0);
+	r = write_words(&b, value);
+	r_mode = write_word(&b, &mode_word, value_head(value, mode, sizeof(mode)));
 	/* how much is in use is known from the last garbage collection, and when that was more than
 	 * there is now, writes would bypass the cache: have it counted anew */
-	if (ran && !get_number(d, "writeback_running", 1))
-		d->ops->upper_write(d, COMPONENT, "set/internal/trigger_gc", "1");
-	return first ?: MIN(r, 0);
+	if (ran && !read_number(&b, RUNNING, 1))
+		write_text(&b, SET "internal/trigger_gc", "1");
+	return r ?: MIN(r_mode, 0);
 }
 
 /* A word that is not found is one of a kernel, or of a set that serves one disk alone or has been
@@ -272,23 +371,27 @@ static bool bcache_fulfils(const Device *d, const KnobValue *wanted, const KnobV
  * has dirtied since is known; what others have is not, so they share what is left. */
 static int bcache_cache(Device *d, CacheState *ret)
 {
-	unsigned long buckets = get_number(d, "cache/nbuckets", 0);
-	unsigned long available = get_number(d, "set/cache_available_percent", 0);
-	unsigned long cutoff = get_number(d, "set/internal/cutoff_writeback", 40);
+	unsigned long buckets, available, cutoff;
 	uint64_t bucket_size, limit, used;
 	CacheState c = {};
-	int r = get_size(d, "set/bucket_size", &bucket_size);
+	Bcache b;
+	int r = find_bcache(d, &b);
 
 	if (r >= 0)
-		r = get_size(d, "dirty_data", &c.dirty_bytes);
+		r = read_size(&b, SET "bucket_size", &bucket_size);
+	if (r >= 0)
+		r = read_size(&b, "dirty_data", &c.dirty_bytes);
 	if (r < 0)
 		return r;
+	buckets = read_number(&b, CACHE "nbuckets", 0);
+	available = read_number(&b, SET "cache_available_percent", 0);
+	cutoff = read_number(&b, SET "internal/cutoff_writeback", 40);
 	if (!buckets)
 		return -ENODATA;
 	c.size_bytes = buckets * bucket_size;
 	limit = c.size_bytes / 100 * MIN(cutoff, 100UL);
 	used = MAX(c.size_bytes / 100 * (100 - MIN(available, 100UL)), c.dirty_bytes);
-	c.room_bytes = limit > used ? (limit - used) / disks_served(d) : 0;
+	c.room_bytes = limit > used ? (limit - used) / b.n_disks : 0;
 	*ret = c;
 	return 0;
 }

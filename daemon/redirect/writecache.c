@@ -21,17 +21,16 @@
 #include "base/text.h"
 #include "knob/attribute.h"
 #include "knob/value-words.h"
+#include "redirect/component.h"
 #include "redirect/knob-registry.h"
-#include "redirect/redirect-allowed.h"
+#include "redirect/writecache-host.h"
+#include "stack/dm-table.h"
 
-#define COMPONENT "writecache"
-#define HEAD      "writecache"
-#define HIGH      "high_watermark"
-#define LOW       "low_watermark"
-#define MAX_AGE   "max_age"
-#define START     "start_sector"
-#define TABLE_MAX 1024
-#define WORD_MAX  64
+#define HIGH     "high_watermark"
+#define LOW      "low_watermark"
+#define MAX_AGE  "max_age"
+#define START    "start_sector"
+#define WORD_MAX 64
 
 /* HIGH_WATERMARK and LOW_WATERMARK of the kernel; ours. */
 #define HIGH_DEFAULT 50U
@@ -47,20 +46,17 @@
 
 /* "s 8:0 252:1 4096 2 high_watermark 70": up to the count it says what is mapped to what. */
 typedef struct Table {
+	dev_t devnum;
+	DmTable active;
 	char devices[WORD_MAX * 2];
 	unsigned block_size;
-	char options[TABLE_MAX]; /* " high_watermark 70", without the next */
-	char start[WORD_MAX];    /* " start_sector 2048", or "" */
+	char options[sizeof(((DmTable *)NULL)->parameters)]; /* " high_watermark 70" */
+	char start[WORD_MAX];                                /* " start_sector 2048", or "" */
 } Table;
 
 typedef struct Status {
 	unsigned long long total, free, in_flight; /* blocks; those being written back */
 } Status;
-
-static int upper_get(Device *d, const char *what, char *buf, size_t size)
-{
-	return d->ops->upper_read ? d->ops->upper_read(d, COMPONENT, what, buf, size) : -ENOENT;
-}
 
 /* Takes " start_sector 2048" out of the options. */
 static void split_start(Table *t)
@@ -77,31 +73,35 @@ static void split_start(Table *t)
 
 static int read_table(Device *d, Table *ret)
 {
-	char text[TABLE_MAX];
-	int r = upper_get(d, "table", text, sizeof(text)), devices_end = 0, count_end = 0;
+	int devices_end = 0, count_end = 0, r;
 	Table t = {};
 
+	r = writecache_find(d, &t.devnum);
+	if (r >= 0)
+		r = dm_table_read(t.devnum, DM_ACTIVE, &t.active);
 	if (r < 0)
 		return r;
-	if (sscanf(text, "%*s %*s %*s %u%n %*u%n", &t.block_size, &devices_end, &count_end) != 1 ||
+	if (sscanf(t.active.parameters, "%*s %*s %*s %u%n %*u%n", &t.block_size, &devices_end,
+		   &count_end) != 1 ||
 	    !count_end || devices_end >= (int)sizeof(t.devices))
 		return -EBADMSG;
-	memcpy(t.devices, text, (size_t)devices_end);
-	snprintf(t.options, sizeof(t.options), "%s", text + count_end);
+	memcpy(t.devices, t.active.parameters, (size_t)devices_end);
+	snprintf(t.options, sizeof(t.options), "%s", t.active.parameters + count_end);
 	split_start(&t);
 	*ret = t;
 	return 0;
 }
 
-static int read_status(Device *d, Status *ret)
+static int read_status(const Table *t, Status *ret)
 {
-	char text[TABLE_MAX];
+	DmTable text;
 	Status s;
-	int error, r = upper_get(d, "status", text, sizeof(text));
+	int error, r = dm_table_read(t->devnum, DM_STATUS, &text);
 
 	if (r < 0)
 		return r;
-	if (sscanf(text, "%d %llu %llu %llu", &error, &s.total, &s.free, &s.in_flight) != 4 ||
+	if (sscanf(text.parameters, "%d %llu %llu %llu", &error, &s.total, &s.free, &s.in_flight) !=
+		    4 ||
 	    s.free > s.total)
 		return -EBADMSG;
 	*ret = s;
@@ -125,20 +125,14 @@ static int append(KnobValue *v, const char *format, const char *a, const char *b
 	return (size_t)snprintf(v->text + n, room, format, a, b) < room ? 0 : -ENOBUFS;
 }
 
-static int writecache_read(Device *d, KnobValue *ret)
+static int read_value(const Table *t, KnobValue *ret)
 {
-	KnobValue v = { HEAD };
-	char *save, *word;
-	Table t;
-	int r = d->ops->upper_read ? read_table(d, &t) : -EOPNOTSUPP;
+	char options[sizeof(t->options)], *save, *word;
+	KnobValue v = { WRITECACHE };
+	int r = 0;
 
-	if (r == -ENOENT) {
-		*ret = (KnobValue){ VALUE_NONE };
-		return 0;
-	}
-	if (r < 0)
-		return r;
-	for (word = strtok_r(t.options, " ", &save); word && r >= 0;
+	memcpy(options, t->options, sizeof(options));
+	for (word = strtok_r(options, " ", &save); word && r >= 0;
 	     word = strtok_r(NULL, " ", &save)) {
 		char *value = is_flag(word) ? NULL : strtok_r(NULL, " ", &save);
 
@@ -147,6 +141,16 @@ static int writecache_read(Device *d, KnobValue *ret)
 	if (r >= 0)
 		*ret = v;
 	return r;
+}
+
+static int writecache_read(Device *d, KnobValue *ret)
+{
+	Table t;
+	int r = read_table(d, &t);
+
+	if (r == -ENOENT)
+		return value_print(ret, VALUE_NONE);
+	return r < 0 ? r : read_value(&t, ret);
 }
 
 static unsigned percent(const KnobValue *v, const char *key, unsigned otherwise)
@@ -163,17 +167,20 @@ static int writecache_probe(Device *d, Offer *offer, char **ret_why_not)
 {
 	KnobValue v;
 	Status s;
-	int r = redirect_allowed(d, COMPONENT, ret_why_not);
+	Table t;
+	int r = redirect_allowed(d, "writecache", ret_why_not);
 
 	if (r < 0)
 		return r;
-	r = writecache_read(d, &v);
-	if (r == -EOPNOTSUPP || (r >= 0 && streq(v.text, VALUE_NONE)))
+	r = read_table(d, &t);
+	if (r == -ENOENT)
 		return not_offered(ret_why_not, "the disk has no dm-writecache in front of it");
 	if (r == -EMLINK)
 		return not_offered(ret_why_not, "several volumes on the disk have a dm-writecache");
 	if (r >= 0)
-		r = read_status(d, &s);
+		r = read_value(&t, &v);
+	if (r >= 0)
+		r = read_status(&t, &s);
 	if (r == -EIO)
 		return not_offered(ret_why_not, "the dm-writecache has met an IO error: see dmesg, "
 						"and lvs -o+lv_health_status");
@@ -196,8 +203,8 @@ static int with_watermarks(const KnobValue *original, unsigned high, unsigned lo
 
 	for (size_t i = 0; i < ELEMENTSOF(dropped); i++)
 		value_drop_word(&rest, dropped[i]);
-	return value_print(ret, HEAD " " HIGH "=%u " LOW "=%u%s", high, low,
-			   rest.text + strlen(HEAD));
+	return value_print(ret, WRITECACHE " " HIGH "=%u " LOW "=%u%s", high, low,
+			   rest.text + strlen(WRITECACHE));
 }
 
 static int writecache_want(const Device *d, const Setting *s, const Mix *mix,
@@ -222,14 +229,14 @@ static uint64_t free_at(unsigned long long total, unsigned watermark)
 	return (total * (100 - watermark) + 50) / 100;
 }
 
-static int wait_until_calm(Device *d, const Table *t, const KnobValue *now)
+static int wait_until_calm(const Table *t, const KnobValue *now)
 {
 	unsigned low = percent(now, LOW, LOW_DEFAULT);
 
 	for (unsigned look = 0; look < LOOKS_MAX; look++) {
 		uint64_t to_free;
 		Status s;
-		int r = read_status(d, &s);
+		int r = read_status(t, &s);
 
 		if (r < 0)
 			return r;
@@ -254,31 +261,73 @@ static unsigned count_words(const char *text)
 }
 
 /* The devices as they are now, the options of the value. */
+static int print_table(const Table *t, const KnobValue *value, DmTable *ret)
+{
+	KnobValue options = *value;
+	const char *words = options.text + strlen(WRITECACHE);
+	int n;
+
+	for (char *c = options.text; *c; c++)
+		if (*c == '=')
+			*c = ' ';
+	*ret = t->active;
+	n = snprintf(ret->parameters, sizeof(ret->parameters), "%s %u%s%s", t->devices,
+		     count_words(t->start) + count_words(words), t->start, words);
+	return n < (int)sizeof(ret->parameters) ? 0 : -ENOBUFS;
+}
+
+/* Mode, origin, cache and block size: what must be the same, or data is lost. */
+static bool has_same_devices(const Table *t, const DmTable *other)
+{
+	size_t n = strlen(t->devices);
+
+	return streq(other->target, WRITECACHE) && strncmp(other->parameters, t->devices, n) == 0 &&
+	       other->parameters[n] == ' ';
+}
+
+/* A table that waits is what a kill left of us, or LVM at work: it is gone in a moment. */
+static int clear_leftover(const Table *t)
+{
+	DmTable waiting;
+	int r;
+
+	if (!t->active.waiting)
+		return 0;
+	r = dm_table_read(t->devnum, DM_WAITING, &waiting);
+	if (r == -ENOENT)
+		return 0;
+	return r < 0 || !has_same_devices(t, &waiting) ? -EBUSY : dm_table_clear(t->devnum);
+}
+
+static int replace_table(const Table *t, const KnobValue *value)
+{
+	DmTable to;
+	int r = print_table(t, value, &to);
+
+	if (r >= 0)
+		r = t->active.suspended ? -EBUSY : clear_leftover(t);
+	if (r < 0 || streq(to.parameters, t->active.parameters))
+		return r;
+	return dm_table_replace(t->devnum, &to);
+}
+
 static int writecache_write(Device *d, const KnobValue *value)
 {
-	KnobValue now, options = *value;
-	char text[TABLE_MAX];
+	KnobValue now;
 	Table t;
-	int r = d->ops->upper_read && d->ops->upper_write ? read_table(d, &t) : -EOPNOTSUPP;
+	int r = read_table(d, &t);
 
 	if (r == -ENOENT)
 		return 0; /* taken away, and its options with it */
 	if (r >= 0)
-		r = writecache_read(d, &now);
+		r = read_value(&t, &now);
 	if (r >= 0 && !streq(now.text, value->text))
-		r = wait_until_calm(d, &t, &now);
-	if (r < 0)
-		return r;
-	for (char *c = options.text; *c; c++)
-		if (*c == '=')
-			*c = ' ';
-	r = snprintf(text, sizeof(text), "%s %u%s%s", t.devices,
-		     count_words(t.start) + count_words(options.text + strlen(HEAD)), t.start,
-		     options.text + strlen(HEAD));
-	if (r >= (int)sizeof(text))
-		return -ENOBUFS;
+		r = wait_until_calm(&t, &now);
+	/* others may have replaced it meanwhile */
+	if (r >= 0)
+		r = read_table(d, &t);
 	/* also where nothing changes: a table that a kill left waiting is thrown away */
-	return d->ops->upper_write(d, COMPONENT, "table", text);
+	return r < 0 ? r : replace_table(&t, value);
 }
 
 static bool writecache_fulfils(const Device *d, const KnobValue *wanted, const KnobValue *found)
@@ -294,12 +343,12 @@ static int writecache_cache(Device *d, CacheState *ret)
 	KnobValue now;
 	Table t;
 	Status s;
-	int r = writecache_read(d, &now);
+	int r = read_table(d, &t);
 
 	if (r >= 0)
-		r = read_table(d, &t);
+		r = read_value(&t, &now);
 	if (r >= 0)
-		r = read_status(d, &s);
+		r = read_status(&t, &s);
 	if (r < 0)
 		return r;
 	free_least = free_at(s.total, MAX(percent(&now, HIGH, HIGH_DEFAULT), HIGH_HELD)) + 1;

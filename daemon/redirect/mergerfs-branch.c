@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "stack/mergerfs-branch.h"
+#include "redirect/mergerfs-branch.h"
 
 #include <string.h>
 
