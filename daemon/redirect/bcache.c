@@ -25,10 +25,10 @@
 #include "redirect/component.h"
 #include "redirect/knob-registry.h"
 
-#define MODE     "cache_mode"
-#define STATE    "state"
-#define RUNNING  "writeback_running"
-#define WORD_MAX 64
+#define MODE       "cache_mode"
+#define RUNNING    "writeback_running"
+#define FOLDER_MAX 256
+#define WORD_MAX   64
 
 /* The folder of a backing device: "cache" in it leads to the cache set, and "cache0" in that to the
  * set's first cache device. */
@@ -37,8 +37,9 @@
 
 typedef struct Bcache {
 	Device *device;
-	char folder[256]; /* below the disk's: "bcache", "sda2/bcache"; "" before one is found */
-	unsigned n_disks; /* that the set serves */
+	char folder[FOLDER_MAX]; /* below the disk's: "bcache", "sda2/bcache"; "" before one is
+				    found */
+	unsigned n_disks;        /* that the set serves */
 } Bcache;
 
 typedef struct Word {
@@ -58,18 +59,13 @@ static const Word words[] = {
 	{ "congested_write", SET "congested_write_threshold_us", "0", "0", true },
 };
 
-static int path_of(const Bcache *b, const char *attr, char *buf, size_t size)
-{
-	return (size_t)snprintf(buf, size, "%s/%s", b->folder, attr) < size ? 0 : -ENAMETOOLONG;
-}
-
 static int read_text(const Bcache *b, const char *attr, char *buf, size_t size)
 {
-	char path[sizeof(b->folder) + WORD_MAX];
-	int r = path_of(b, attr, path, sizeof(path));
+	char path[FOLDER_MAX + WORD_MAX];
+	int r;
 
-	if (r >= 0)
-		r = attribute_read(b->device, path, buf, size);
+	snprintf(path, sizeof(path), "%s/%s", b->folder, attr);
+	r = attribute_read(b->device, path, buf, size);
 	if (r >= 0)
 		attribute_take_choice(buf);
 	return r;
@@ -77,10 +73,10 @@ static int read_text(const Bcache *b, const char *attr, char *buf, size_t size)
 
 static int write_text(const Bcache *b, const char *attr, const char *text)
 {
-	char path[sizeof(b->folder) + WORD_MAX];
-	int r = path_of(b, attr, path, sizeof(path));
+	char path[FOLDER_MAX + WORD_MAX];
 
-	return r < 0 ? r : b->device->ops->attr_write(b->device, path, text);
+	snprintf(path, sizeof(path), "%s/%s", b->folder, attr);
+	return b->device->ops->attr_write(b->device, path, text);
 }
 
 static int count_backing(const char *path, void *userdata)
@@ -238,7 +234,7 @@ static bool is_detached(const Bcache *b)
 {
 	char state[WORD_MAX];
 
-	return read_text(b, STATE, state, sizeof(state)) >= 0 && streq(state, "no cache");
+	return read_text(b, "state", state, sizeof(state)) >= 0 && streq(state, "no cache");
 }
 
 static int bcache_probe(Device *d, Offer *offer, char **ret_why_not)

@@ -456,6 +456,18 @@ static void what_the_operator_names_above_a_disk_is_known_and_all_can_be_put_bac
 	seen_free(&seen);
 }
 
+static void above_what_never_sleeps_nothing_is_steered(void **state)
+{
+	_cleanup_(inventory_freep) Inventory *i = NULL;
+	Seen seen;
+
+	make_disk(*state, "vda", "252:0");
+	i = open_one(*state, "vda", &seen);
+	assert_non_null(seen.device->ops->attr_read);
+	assert_null(seen.device->ops->sysfs_root);
+	seen_free(&seen);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -474,6 +486,7 @@ int main(void)
 		ROOT_TEST(a_disk_that_joins_or_leaves_a_pool_is_told_and_nothing_given_back),
 		ROOT_TEST(a_disk_is_asked_whether_its_pool_may_sleep),
 		ROOT_TEST(what_the_operator_names_above_a_disk_is_known_and_all_can_be_put_back),
+		ROOT_TEST(above_what_never_sleeps_nothing_is_steered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
