@@ -19,8 +19,8 @@ breach() {
 
 # Lowest first: a file calls itself and those before it.
 order="need queue policies waiters decide admit diary knob-set wear-account workload waking cache-watch
-       rest trust caps job errands fleet limits gauges gather enforce observe verify wake-test outcome
-       tell turn end consumers report control"
+       rest trust caps job-run job errands fleet limits gauges gather enforce observe verify wake-test outcome
+       tell turn end consumers report command control"
 # Of a Managed: member, type and the file that alone writes it.
 concerns="knobs=KnobSet=knob-set workload=Workload=workload trust=Trust=trust rest=Rest=rest
           waking=Waking=waking cache=CacheWatch=cache-watch wear=Wear=wear-account
@@ -67,13 +67,13 @@ check_places() {
     only_in "(md|other)->$member$assigned|^[[:space:]]*$type \\*" \
       "the concern \"$member\" is written by $owner.c alone" "$owner"
   done < <(tr -s ' \n' '\n' <<<"$concerns")
-  only_in '->ops->' "operations of devices are called by job.c alone" job
+  only_in '->ops->' "operations of devices are called by job-run.c alone" job-run
   only_in '(knob|k|knob_registry\[[a-z]\])->(probe|read|write|want|fulfils|cache)\(' \
-    "callbacks of knobs are called by job.c alone" job
+    "callbacks of knobs are called by job-run.c alone" job-run
   only_in '(loop|l)->(submit|drain|wake_at|wake|clock)\b' "the loop is the shell's" \
-    job control turn end observe
+    job control command turn end observe
   only_in '[^t] Control \*c[,)]' "questions take a const Control" \
-    control turn end enforce observe verify wake-test outcome tell
+    control command turn end enforce observe verify wake-test outcome tell
 }
 
 check_sizes() {

@@ -118,6 +118,9 @@ Job *job_new_sensor(Sensor *s, size_t index);
 Job *job_free(Job *j); /* returns NULL */
 DEFINE_CLEANUP(Job *, job_free);
 
+/* Off the loop: does the work, and returns what is to be its result. */
+int job_run(Job *j);
+
 void outbox_put(Outbox *o, Job *j);
 /* It comes back as an event without having been sent. */
 void outbox_fail(Outbox *o, Job *j, int error, EventQueue *q);

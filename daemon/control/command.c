@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What others ask control/ to do. */
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "control/decide.h"
+#include "control/enforce.h"
+#include "control/gather.h"
+#include "control/observe.h"
+#include "control/turn.h"
+#include "control/verify.h"
+#include "control/wake-test.h"
+#include "control/waking.h"
+
+/* Whoever sets a limit is told what it has come to, if that does not take long. */
+#define PATIENCE_US           (200 * USEC_PER_MSEC)
+#define EMERGENCY_PATIENCE_US USEC_PER_SEC
+/* A plan for a claim waits so long for a look, after a quiet time. */
+#define LOOK_PATIENCE_US (100 * USEC_PER_MSEC)
+
+static uint64_t now_us(const Control *c)
+{
+	return clock_now_us(&c->loop->clock);
+}
+
+/* A command's own change is made; what follows from it is a turn's. */
+static void follow(Control *c, Cause cause)
+{
+	enforce_note_event(c, c->tools.now_us);
+	queue_add_need(&c->queue, need(NEED_TOLD_PLAN, cause));
+	turn(c);
+}
+
+/* After a quiet time, what is known of the workloads is old; an emergency does not wait. */
+static void look_first(Control *c, bool emergency)
+{
+	bool overrun;
+
+	observe_hold_plan(c, 0);
+	if (emergency || c->tools.now_us - c->attention.looked_us <= LOOK_US)
+		return;
+	queue_add_need(&c->queue, observe_tick(c, &overrun));
+	observe_hold_plan(c, c->tools.now_us + LOOK_PATIENCE_US);
+}
+
+int control_add_claim(Control *c, const Claim *claim, const ControlWait *wait, uint64_t *ret_cookie,
+		      char **ret_error)
+{
+	bool emergency = claim->class == CLASS_EMERGENCY;
+	uint64_t patience_us = emergency ? EMERGENCY_PATIENCE_US : PATIENCE_US;
+	Waiter waiter = { .kind = WAITS_ENFORCED, .warns = emergency };
+	int r;
+
+	c->tools.now_us = now_us(c);
+	r = limits_add(&c->limits, claim, &c->tools, ret_cookie, ret_error);
+	if (r < 0)
+		return r;
+	look_first(c, emergency);
+	follow(c, CAUSE_CLAIM_ADDED);
+	waiter.until_us = c->tools.now_us + patience_us;
+	if (wait)
+		waiter.wait = *wait;
+	if (wait && waiters_add(&c->waiters, &waiter) < 0)
+		log_oom();
+	c->loop->wake_at(c->loop, c->tools.now_us); /* it may be enforced already */
+	return 0;
+}
+
+int control_release(Control *c, uint64_t cookie, char **ret_error)
+{
+	int r = limits_release(&c->limits, cookie, ret_error);
+
+	if (r < 0)
+		return r;
+	c->tools.now_us = now_us(c);
+	follow(c, CAUSE_CLAIM_RELEASED);
+	return 0;
+}
+
+size_t control_drop_owner(Control *c, const char *owner)
+{
+	size_t n = limits_drop_owner(&c->limits, owner);
+
+	if (n == 0)
+		return 0;
+	c->tools.now_us = now_us(c);
+	follow(c, CAUSE_OWNER_LEFT);
+	return n;
+}
+
+const Claims *control_claims(const Control *c)
+{
+	return c->limits.claims;
+}
+
+void control_note_asked(Control *c)
+{
+	uint64_t now = now_us(c);
+	bool was_asked = now < c->attention.watched_until_us;
+
+	observe_note_asked(c);
+	/* the answer is of the last turn; the next one is due at once when that was long ago */
+	if (!was_asked)
+		c->loop->wake_at(c->loop, now);
+}
+
+int control_refresh(Control *c, const ControlWait *wait)
+{
+	uint64_t now = now_us(c);
+	Waiter waiter = { .kind = WAITS_FRESH,
+			  .wait = *wait,
+			  .since_us = now > LOOK_US ? now - LOOK_US : 0,
+			  .until_us = now + PATIENCE_US };
+	int r = waiters_add(&c->waiters, &waiter);
+
+	if (r < 0)
+		return r;
+	control_note_asked(c);
+	c->loop->wake_at(c->loop, now);
+	return 0;
+}
+
+int control_plan(const Control *c, const PlanQuery *query, Plan **ret, char **ret_error)
+{
+	_cleanup_(policy_freep) Policy *other = NULL;
+	_cleanup_(facts_done) Facts f = {};
+	int r = 0;
+
+	if (query->policy)
+		r = policy_find(c->config.policy_directories, query->policy, &other);
+	if (r < 0) {
+		*ret_error = text_printf("there is no policy \"%s\"", query->policy);
+		return r;
+	}
+	r = gather_facts(c, other ?: c->policies.chosen, &f);
+	if (r >= 0)
+		r = decide_plan(&f, query->budget_w, query->forbidden, ret);
+	if (r < 0)
+		*ret_error = text_printf("no plan could be made: %s", strerror(-r));
+	return r;
+}
+
+int control_set_policy(Control *c, const char *name, char **ret_error)
+{
+	int r = policies_load(&c->policies, &c->config, name);
+
+	if (r < 0) {
+		*ret_error = text_printf("policy \"%s\" cannot be used: %s", name, strerror(-r));
+		return r;
+	}
+	queue_add_need(&c->queue, need(NEED_TOLD_PLAN, CAUSE_POLICY));
+	turn(c);
+	return 0;
+}
+
+int control_reload(Control *c, char **ret_error)
+{
+	_cleanup_free_ char *name = strdup(c->policies.chosen->name);
+
+	return name ? control_set_policy(c, name, ret_error) : -ENOMEM;
+}
+
+const char *control_policy(const Control *c)
+{
+	return c->policies.chosen->name;
+}
+
+int control_verify(Control *c, VerifyDone done, void *userdata)
+{
+	int r;
+
+	c->tools.now_us = now_us(c);
+	r = verify_begin(c, done, userdata);
+	if (r < 0)
+		return r;
+	c->loop->wake_at(c->loop, c->tools.now_us); /* never answered by this call */
+	return 0;
+}
+
+int control_wake_device(Control *c, const char *name, char **ret_error)
+{
+	Need n = NOTHING_NEEDED;
+	bool known = !*name;
+
+	c->tools.now_us = now_us(c);
+	for_each_device(Managed, md, &c->fleet) if (!*name || streq(md->device->name, name))
+	{
+		n = need_more(n, waking_want(md, WAKE_ASKED, &c->tools));
+		known = true;
+	}
+	if (!known) {
+		*ret_error = text_printf("there is no device \"%s\": see storpowerctl list", name);
+		return -ENODEV;
+	}
+	if (n.level)
+		queue_add_need(&c->queue, need(NEED_TOLD_PLAN, CAUSE_WAKE_ASKED));
+	turn(c);
+	return 0;
+}
+
+int control_wake_test(Control *c, const char *name, WakeTestDone done, void *userdata,
+		      char **ret_error)
+{
+	int r;
+
+	c->tools.now_us = now_us(c);
+	r = wake_test_begin(c, name, done, userdata, ret_error);
+	if (r < 0)
+		return r;
+	queue_add_need(&c->queue, need(NEED_TOLD_PLAN, CAUSE_TEST_BEGINS));
+	turn(c);
+	return 0;
+}
