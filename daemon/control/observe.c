@@ -5,13 +5,12 @@
 
 #include "control/cache-watch.h"
 #include "control/enforce.h"
-#include "control/fleet.h"
 #include "control/gather.h"
 #include "control/rest.h"
 #include "control/trust.h"
+#include "control/wake-test.h"
 #include "control/waking.h"
 #include "control/workload.h"
-#include "device/wake-record.h"
 
 #define PEEK_US    (200 * USEC_PER_MSEC) /* at sleeping disks: has IO woken one? */
 #define WATCHED_US (10 * USEC_PER_SEC)   /* keep looking so long after someone asked */
@@ -85,18 +84,6 @@ Need observe_take_look(Control *c, Managed *md, int r, const DeviceCounters *cou
 	return need_more(n, judge_news(c, md));
 }
 
-/* A test on its HBA has passed: standby is no longer withheld. */
-static Need take_wake_test(Control *c, Managed *md)
-{
-	const Device *d = md->device;
-
-	if (!d->wake_untested || md->errands.busy || !c->config.wakes || !*d->hba ||
-	    wake_record_get(c->config.wakes, d->hba) != WAKE_TESTED ||
-	    !job_apply_wake_test(md->device))
-		return NOTHING_NEEDED;
-	return fleet_reconsider(md, &c->tools);
-}
-
 static void reread_drifting(Managed *md, Tools *t)
 {
 	if (md->errands.busy || t->now_us < md->errands.reread_us + DRIFT_US)
@@ -115,7 +102,7 @@ static Need look_at(Control *c, Managed *md)
 
 	if (counted_by_bpf(md, &c->tools) && meter_read(c->tools.meter, md->device, &counters) >= 0)
 		n = take_counters(c, md, &counters);
-	n = need_more(n, take_wake_test(c, md));
+	n = need_more(n, wake_test_apply(c, md));
 	rest_watch_settling(md, &c->tools);
 	waking_clear_suspicion(md, &c->tools);
 	errands_send_cache(md, &c->tools);

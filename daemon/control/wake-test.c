@@ -43,6 +43,25 @@ static void refund(Control *c, Managed *md)
 			    md->device->name);
 }
 
+Need wake_test_apply(Control *c, Managed *md)
+{
+	const Device *d = md->device;
+
+	if (!d->wake_untested || md->errands.busy || !c->config.wakes || !*d->hba ||
+	    wake_record_get(c->config.wakes, d->hba) != WAKE_TESTED ||
+	    !job_apply_wake_test(md->device))
+		return NOTHING_NEEDED;
+	return fleet_reconsider(md, &c->tools);
+}
+
+static Need apply_to_all(Control *c)
+{
+	Need n = NOTHING_NEEDED;
+
+	for_each_device(Managed, md, &c->fleet) n = need_more(n, wake_test_apply(c, md));
+	return n;
+}
+
 Need wake_test_take(Control *c, Job *j)
 {
 	WakeTestJob *test = &j->wake_test;
@@ -59,6 +78,7 @@ Need wake_test_take(Control *c, Job *j)
 		refund(c, md);
 	else
 		record(c, j);
+	(void)apply_to_all(c);
 	test->done(j->result, test->seconds, test->text ?: strerror(-j->result), test->userdata);
 	return need(NEED_TOLD_PLAN, CAUSE_TEST_ENDED);
 }

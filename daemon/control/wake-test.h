@@ -9,4 +9,6 @@
 int wake_test_begin(Control *c, const char *name, WakeTestDone done, void *userdata,
 		    char **ret_error);
 Need wake_test_take(Control *c, Job *j);
+/* A test on its HBA has passed: standby is no longer withheld, and it is asked anew. */
+Need wake_test_apply(Control *c, Managed *md);
 void wake_test_abandon(Job *j); /* the disk has gone meanwhile */
