@@ -3,7 +3,8 @@
 #   make              build/storpowerd, build/storpowerctl
 #   make check        install what the build and the tests need, run every suite
 #   make check-vm     real devices on Debian's kernels in QEMU
-#   make sanitize     the same under AddressSanitizer and UBSan; make valgrind: the unit tests
+#   make sanitize     the same under AddressSanitizer and UBSan; make sanitize-threads: what has threads,
+#                     under ThreadSanitizer; make valgrind: the unit tests
 #   make lint tidy    scripts, man pages, XML, layers, layout; clang-tidy. make coverage: lines run
 #   make demo         a minute's show on this machine
 #   make bench        the benchmarks; table and build/bench.json

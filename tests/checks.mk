@@ -21,8 +21,8 @@ sanitize: deps
 sanitize-threads: deps
 	@$(SUB) B=build/threads CFLAGS="-O1 -g" SANITIZE="-fsanitize=thread" all \
 		build/threads/tests/unit/test-control-loop
-	@build/threads/tests/unit/test-control-loop
-	@B=build/threads LIMIT=900 ONLY='test-[!l]*' TSAN_OPTIONS="halt_on_error=1 exitcode=66" tests/run bus
+	@B=build/threads LIMIT=900 TSAN_OPTIONS="halt_on_error=1 exitcode=66" ONLY=test-control-loop tests/run unit
+	@B=build/threads LIMIT=900 TSAN_OPTIONS="halt_on_error=1 exitcode=66" ONLY='test-[!l]*' tests/run bus
 
 # Simulated hours that take real ones under valgrind; the sanitizers see them all.
 VALGRIND_LEAVES_OUT := test-*bpf*=valgrind does not know all of bpf(2);\
