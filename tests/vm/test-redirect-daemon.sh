@@ -272,7 +272,7 @@ drained_when_filling() {
 		--bs=256k --rate=8m --do_verify=0
 	ok "before they are full the disks are woken to be drained" within 30 drained_more_often "${times[@]}"
 	ok "explain says why" eval 'ctl explain "${disk[sata]}" | grep -q "the cache above has little room left"'
-	ok "drained in one go, they sleep again" within 120 asleep
+	ok "drained in one go, they sleep again" within 300 asleep
 	ok "with little left that is held" within 10 little_is_held
 	ok "and the caches hold on" held
 	ok "the burst is read back" fio_writes --offset=${burst_at}m --size=${burst_mib}m --bs=256k --verify_only
