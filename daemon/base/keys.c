@@ -305,7 +305,7 @@ static int open_section(const KeySection *s, const char *rest, const IniLine *l,
 
 bool keys_have_section(const KeySection *sections, size_t n, const IniLine *l, void *userdata)
 {
-	const char *rest;
+	const char *rest = "";
 	const KeySection *s = section_of(sections, n, l->section, &rest);
 	void *into;
 
@@ -314,7 +314,7 @@ bool keys_have_section(const KeySection *sections, size_t n, const IniLine *l, v
 
 int keys_apply(const KeySection *sections, size_t n, const IniLine *l, void *userdata)
 {
-	const char *rest;
+	const char *rest = "";
 	const KeySection *s = section_of(sections, n, l->section, &rest);
 	const Key *k;
 	void *into;

@@ -113,15 +113,15 @@ int spawn_and_read(const Program *p, char **ret_answer)
 	_cleanup_close_ int in = -EBADF;
 	_cleanup_free_ char *answer = NULL;
 	int fds[2], status = -1, r;
-	pid_t pid;
+	pid_t pid = 0;
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
 	in = fds[0];
 	r = start_program(p, fds[1], &pid);
 	close(fds[1]);
-	if (r < 0)
-		return r;
+	if (r < 0 || pid <= 0)
+		return r < 0 ? r : -ECHILD;
 	r = read_answer(in, p->answer_max, until_us, &answer);
 	if (r >= 0 && !is_gone(pid, until_us, &status))
 		r = -ETIMEDOUT;
