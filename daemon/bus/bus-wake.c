@@ -62,12 +62,13 @@ static int start_test(Bus *b, sd_bus_message *m, const char *device, sd_bus_erro
 
 	if (!c)
 		return -ENOMEM;
+	b->testing = true; /* before: it may have ended by the time that this returns */
 	r = control_wake_test(b->control, device, on_wake_tested, c, &text);
 	if (r < 0) {
+		b->testing = false;
 		bus_call_free(c);
 		return wake_error(error, r, text);
 	}
-	b->testing = true;
 	return 1; /* answered when it is done */
 }
 

@@ -43,28 +43,42 @@ static void look_first(Control *c, bool emergency)
 	if (emergency || c->tools.now_us - c->attention.looked_us <= LOOK_US)
 		return;
 	queue_add_need(&c->queue, observe_tick(c, &overrun));
+	c->attention.overrun |= overrun;
 	observe_hold_plan(c, c->tools.now_us + LOOK_PATIENCE_US);
+}
+
+static int add_waiter(Control *c, const ControlWait *wait, bool emergency)
+{
+	const Waiter waiter = {
+		.kind = WAITS_ENFORCED,
+		.warns = emergency,
+		.until_us = c->tools.now_us + (emergency ? EMERGENCY_PATIENCE_US : PATIENCE_US),
+		.wait = *wait,
+	};
+
+	return waiters_add(&c->waiters, &waiter);
 }
 
 int control_add_claim(Control *c, const Claim *claim, const ControlWait *wait, uint64_t *ret_cookie,
 		      char **ret_error)
 {
 	bool emergency = claim->class == CLASS_EMERGENCY;
-	uint64_t patience_us = emergency ? EMERGENCY_PATIENCE_US : PATIENCE_US;
-	Waiter waiter = { .kind = WAITS_ENFORCED, .warns = emergency };
+	uint64_t cookie;
 	int r;
 
 	c->tools.now_us = now_us(c);
-	r = limits_add(&c->limits, claim, &c->tools, ret_cookie, ret_error);
+	r = limits_add(&c->limits, claim, &c->tools, &cookie, ret_error);
 	if (r < 0)
 		return r;
+	r = wait ? add_waiter(c, wait, emergency) : 0;
+	if (r < 0) {
+		(void)limits_release(&c->limits, cookie, ret_error);
+		return r;
+	}
+	*ret_cookie = cookie;
 	look_first(c, emergency);
 	follow(c, CAUSE_CLAIM_ADDED);
-	waiter.until_us = c->tools.now_us + patience_us;
-	if (wait)
-		waiter.wait = *wait;
-	if (wait && waiters_add(&c->waiters, &waiter) < 0)
-		log_oom();
+	waiters_begin(&c->waiters);
 	c->loop->wake_at(c->loop, c->tools.now_us); /* it may be enforced already */
 	return 0;
 }
@@ -118,6 +132,7 @@ int control_refresh(Control *c, const ControlWait *wait)
 
 	if (r < 0)
 		return r;
+	waiters_begin(&c->waiters);
 	control_note_asked(c);
 	c->loop->wake_at(c->loop, now);
 	return 0;

@@ -71,10 +71,12 @@ typedef struct SleepLimits {
 	Condition deepest, needed, rest;
 } SleepLimits;
 
+#define REST_WHY_SIZE 160
+
 typedef struct Rest {
 	SleepLimits limits;
-	char awake_why[160]; /* why it may not be stopped now; "" when it may */
-	char *refused_why;   /* those it serves needed it awake, when it was last to be stopped */
+	char awake_why[REST_WHY_SIZE]; /* why it may not be stopped now; "" when it may */
+	char *refused_why; /* those it serves needed it awake, when it was last to be stopped */
 	uint64_t refused_until_us;
 	bool awaits; /* what comes before it may sleep takes a while: it draws until then */
 } Rest;

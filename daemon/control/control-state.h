@@ -15,6 +15,7 @@ typedef struct Attention {
 	bool started; /* until then nothing is planned */
 	uint64_t looked_us, peeked_us;
 	uint64_t watched_until_us; /* keep looking so long after someone asked */
+	bool overrun;              /* found by a look of its own, and not told yet */
 	uint64_t hold_plan_us;     /* a plan waits until then for the looks that are out */
 } Attention;
 

@@ -74,7 +74,7 @@ bool errands_send_reread(Managed *md, RereadReason why, Tools *t)
 static bool has_predecessor(const Managed *md, const Fleet *f)
 {
 	for (size_t i = 0; i < f->n_leaving; i++)
-		if (streq(f->leaving[i]->device->id, md->device->id))
+		if (f->leaving[i]->errands.busy && streq(f->leaving[i]->device->id, md->device->id))
 			return true;
 	return false;
 }

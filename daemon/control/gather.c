@@ -49,9 +49,19 @@ static bool is_on_its_way(const Managed *md)
 	return md->cache.held_us && !managed_asleep(md) && setting_sleeps(&md->knobs.target);
 }
 
+/* As judged by the policy in force; a dry run may ask by another one. */
+static SleepLimits limits_by(const Control *c, const Managed *md, const Policy *policy)
+{
+	char why[REST_WHY_SIZE];
+
+	return policy == gather_policy(c) ? md->rest.limits
+					  : rest_limits(md, policy, &c->tools, why);
+}
+
 static void describe_device(const Control *c, const Managed *md, const Policy *policy,
 			    PlanDevice *ret)
 {
+	SleepLimits limits = limits_by(c, md, policy);
 	uint64_t now_us = c->tools.now_us;
 
 	*ret = (PlanDevice){
@@ -67,9 +77,9 @@ static void describe_device(const Control *c, const Managed *md, const Policy *p
 		.held_w = held_w(md, now_us),
 		.held_setting = md->knobs.actual,
 		.pool = PLAN_NO_POOL,
-		.deepest = md->rest.limits.deepest,
-		.deepest_needed = md->rest.limits.needed,
-		.rest = md->rest.limits.rest,
+		.deepest = limits.deepest,
+		.deepest_needed = limits.needed,
+		.rest = limits.rest,
 		.must_sleep = managed_asleep(md) && !waking_is_wanted(md),
 		/* without a budget nothing is held back, not even for those that sleep on */
 		.holds_writes = knob_set_redirect(md) && c->limits.enforcing,
@@ -245,7 +255,8 @@ static void describe_in_force(const Control *c, const Managed *md, const Policy 
 		.bias = md->trust.bias,
 		.group = PLAN_NO_GROUP,
 		.knobs = ret->knobs,
-		.busy = md->errands.busy || !md->knobs.probed,
+		.busy = md->errands.busy || !md->knobs.probed ||
+			(md->errands.next & ERRAND_RESET), /* what is sent now is lost */
 		.wanted_awake = waking_is_wanted(md),
 		.pacing_leaks = trust_is_uncontrolled(md, now_us),
 		.wears = md->wear.account,

@@ -22,17 +22,17 @@ static void explain_block(const ProbeJob *p, const Knob *k, KnobFound *f)
 }
 
 /* Reads are steered to disks that stay up, and those of its pool do not. */
-static int refuse_steering(const ProbeJob *p, const Knob *k, const Device *d, KnobFound *f)
+static int refuse_steering(const ProbeJob *p, const Knob *k, KnobFound *f)
 {
 	Offer *o = &p->found->offer;
 
-	if (k->mechanism != MECHANISM_REDIRECT || !p->in_pool || o->redirects_writes ||
+	if (k->mechanism != MECHANISM_REDIRECT || !*p->pool || o->redirects_writes ||
 	    !o->redirects_reads)
 		return 0;
 	o->redirects_reads = false;
 	o->mechanisms &= ~(unsigned)MECHANISM_REDIRECT;
 	f->why_not =
-		text_printf("the disks of %s sleep as one: none is left to read from", d->pool);
+		text_printf("the disks of %s sleep as one: none is left to read from", p->pool);
 	return -EOPNOTSUPP;
 }
 
@@ -42,7 +42,7 @@ static void probe_knob(const ProbeJob *p, const Knob *k, Device *d, KnobFound *f
 	int r = k->probe(d, o, &f->why_not);
 
 	if (r >= 0)
-		r = refuse_steering(p, k, d, f);
+		r = refuse_steering(p, k, f);
 	if (r < 0)
 		explain_block(p, k, f);
 	if (r >= 0) {

@@ -53,12 +53,12 @@ Job *job_new_probe(Managed *md, const Journal *journal, bool redirects)
 		return NULL;
 	p = &j->probe;
 	p->redirects = redirects;
-	p->in_pool = *d->pool;
+	p->pool = strdup(d->pool);
 	p->protected_why = copy_text(d->protected_why);
 	p->block_why_not = copy_text(d->block_why_not);
 	p->recorded = calloc(knob_count(), sizeof(*p->recorded));
 	p->found = calloc(1, sizeof(*p->found) + knob_count() * sizeof(p->found->knobs[0]));
-	if (!p->recorded || !p->found)
+	if (!p->pool || !p->recorded || !p->found)
 		return NULL;
 	for (size_t i = 0; i < knob_count() && !redirects; i++) {
 		const KnobValue *was = journal_original(journal, d->id, knob_registry[i]->name);
@@ -100,7 +100,7 @@ Job *job_new_step(Managed *md, size_t knob, bool raises)
 
 Job *job_new_reread(Managed *md, RereadReason why)
 {
-	_cleanup_(job_freep) Job *j = job_new(JOB_REREAD, md, false);
+	_cleanup_(job_freep) Job *j = job_new(JOB_REREAD, md, true);
 
 	if (!j)
 		return NULL;
@@ -177,6 +177,7 @@ static void probe_done(ProbeJob *p)
 		free(p->found->knobs[i].why_not);
 	free(p->found);
 	free(p->recorded);
+	free(p->pool);
 	free(p->protected_why);
 	free(p->block_why_not);
 }

@@ -33,10 +33,9 @@ typedef struct RecordedKnob {
 } RecordedKnob;
 
 typedef struct ProbeJob {
-	bool redirects; /* only the knobs that redirect */
-	bool in_pool;
-	char *protected_why, *block_why_not;
-	RecordedKnob *recorded; /* in registry order */
+	bool redirects;                             /* only the knobs that redirect */
+	char *pool, *protected_why, *block_why_not; /* copies of the device's */
+	RecordedKnob *recorded;                     /* in registry order */
 	ProbeFound *found;
 } ProbeJob;
 

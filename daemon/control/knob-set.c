@@ -58,8 +58,9 @@ void knob_set_take_probe(Managed *md, ProbeFound *found, bool redirects, Tools *
 	set->offer = found->offer;
 	if (!redirects) {
 		set->leftover = false;
+		if (!set->probed)
+			set->actual.condition = found->condition;
 		set->probed = true;
-		set->actual.condition = found->condition;
 	}
 	for (size_t i = 0; i < knob_count(); i++) {
 		HeldKnob *hk = &set->knobs[i];
@@ -340,8 +341,11 @@ bool knob_set_take_reread(Managed *md, const KnobValue *found, bool reset, Tools
 
 void knob_set_expect_worst(Managed *md)
 {
-	for_each_knob(const HeldKnob, hk, &md->knobs) if (lives_in_device(hk))
+	for_each_knob(HeldKnob, hk, &md->knobs) if (lives_in_device(hk))
+	{
+		hk->current = (KnobValue){}; /* so that it cannot pass for fulfilled */
 		setting_take(&md->knobs.actual, &SETTING_AS_FOUND, hk->knob->mechanism);
+	}
 }
 
 void knob_set_condition(Managed *md, Condition c)

@@ -127,11 +127,6 @@ Need observe_tick(Control *c, bool *ret_overrun)
 	return n;
 }
 
-bool observe_tick_is_due(const Control *c)
-{
-	return c->tools.now_us - c->attention.looked_us >= LOOK_US - USEC_PER_MSEC;
-}
-
 static bool any(const Control *c, bool (*is)(const Managed *md))
 {
 	for_each_device(const Managed, md, &c->fleet) if (is(md)) return true;
@@ -159,6 +154,12 @@ static bool keeps_looking(const Control *c)
 {
 	return c->limits.enforcing || c->tools.now_us < c->attention.watched_until_us ||
 	       c->outbox.counted_out || cache_watch_any_draining(&c->fleet) || any(c, needs_looks);
+}
+
+bool observe_tick_is_due(const Control *c)
+{
+	return c->tools.now_us - c->attention.looked_us >= LOOK_US - USEC_PER_MSEC &&
+	       (keeps_looking(c) || !c->attention.looked_us);
 }
 
 uint64_t observe_due_us(const Control *c)

@@ -32,7 +32,7 @@ static Need take_probe(Control *c, Job *j)
 {
 	Managed *md = j->md;
 	Tools *t = &c->tools;
-	bool was_leftover = md->knobs.leftover;
+	bool was_leftover = md->knobs.leftover, was_probed = md->knobs.probed;
 
 	if (j->result < 0) { /* nobody has asked it: it is tried again with the next look */
 		errands_ask(md, j->probe.redirects ? ERRAND_REDIRECTS : ERRAND_PROBE);
@@ -41,10 +41,12 @@ static Need take_probe(Control *c, Job *j)
 	if (j->probe.redirects)
 		return take_redirects(md, j, t);
 	knob_set_take_probe(md, j->probe.found, false, t);
-	if (managed_asleep(md)) {
+	if (!was_probed && managed_asleep(md)) {
 		waking_take_sleep(md, t);
 		workload_forget_counters(md);
 	}
+	if (waking_suspect(md)) /* while it was asked */
+		errands_ask(md, ERRAND_REREAD);
 	if (j->probe.found->has_cache)
 		cache_watch_take_over(md, &j->probe.found->cache, t);
 	else
@@ -221,6 +223,8 @@ static Need take_reread(Control *c, const Job *j)
 		return n;
 	}
 	verify_take(c, j);
+	if (!reset && md->errands.next & ERRAND_RESET) /* it was read before the reset */
+		return n;
 	if (has_woken(md, j))
 		n = waking_take_awake(md, &c->tools);
 	lost = knob_set_take_reread(md, j->reread.found, reset, &c->tools);
@@ -228,7 +232,7 @@ static Need take_reread(Control *c, const Job *j)
 		note_lost(c, md, reread_text(j->reread.why));
 	if (lost || reset)
 		n = need_more(n, need(NEED_TOLD_PLAN, reset ? CAUSE_RESET : CAUSE_LOST));
-	return n;
+	return need_more(n, waking_want_next(md, &c->tools));
 }
 
 /* ---- the others ---- */

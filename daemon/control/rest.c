@@ -34,13 +34,21 @@ void rest_done(Managed *md)
 	free(md->rest.refused_why);
 }
 
+/* A disk that is judged, and what is said of it. */
+typedef struct Case {
+	const Managed *md;
+	const Policy *policy;
+	const Tools *tools;
+	char *why; /* of REST_WHY_SIZE */
+} Case;
+
 /* Returns false, so that it can end a test. */
-static _printf_(2, 3) bool stays_up(Managed *md, const char *format, ...)
+static _printf_(2, 3) bool stays_up(const Case *c, const char *format, ...)
 {
 	va_list ap;
 
 	va_start(ap, format);
-	vsnprintf(md->rest.awake_why, sizeof(md->rest.awake_why), format, ap);
+	vsnprintf(c->why, REST_WHY_SIZE, format, ap);
 	va_end(ap);
 	return false;
 }
@@ -53,39 +61,43 @@ static bool pool_stuck(const Managed *md, const Tools *t)
 	return false;
 }
 
-static bool hardware_allows(Managed *md, const Tools *t)
+static bool hardware_allows(const Case *c)
 {
+	const Managed *md = c->md;
 	const Device *d = md->device;
 
 	if (d->protected_why)
-		return stays_up(md, "it is protected: it %s", d->protected_why);
+		return stays_up(c, "it is protected: it %s", d->protected_why);
 	if (!md->knobs.probed)
-		return stays_up(md, "it has not said yet what it offers");
+		return stays_up(c, "it has not said yet what it offers");
 	if (!(md->knobs.offer.mechanisms & MECHANISM_CONDITION))
-		return stays_up(md, "it has no power condition that can be set");
+		return stays_up(c, "it has no power condition that can be set");
 	if (d->keep_awake_why)
-		return stays_up(md, "%s", d->keep_awake_why);
-	if (waking_hba_stuck(d, t))
-		return stays_up(md, "a disk on %s did not wake", *d->hba ? d->hba : "its HBA");
-	if (pool_stuck(md, t))
-		return stays_up(md, "a disk of %s did not wake", d->pool);
+		return stays_up(c, "%s", d->keep_awake_why);
+	if (waking_hba_stuck(d, c->tools))
+		return stays_up(c, "a disk on %s did not wake", *d->hba ? d->hba : "its HBA");
+	if (pool_stuck(md, c->tools))
+		return stays_up(c, "a disk of %s did not wake", d->pool);
 	return true;
 }
 
 /* Whatever the budget needs. */
-static bool may_stop_at_all(Managed *md, const Tools *t)
+static bool may_stop_at_all(const Case *c)
 {
-	if (!hardware_allows(md, t))
+	const Managed *md = c->md;
+	uint64_t now_us = c->tools->now_us;
+
+	if (!hardware_allows(c))
 		return false;
-	if (t->now_us < md->rest.refused_until_us)
-		return stays_up(md, "%s", md->rest.refused_why ?: "it was needed");
+	if (now_us < md->rest.refused_until_us)
+		return stays_up(c, "%s", md->rest.refused_why ?: "it was needed");
 	if (waking_is_wanted(md))
-		return stays_up(md, "it is to be woken: %s", wake_reason_text(md->waking.reason));
+		return stays_up(c, "it is to be woken: %s", wake_reason_text(md->waking.reason));
 	if (md->cache.draining)
-		return stays_up(md, "what the cache above holds for it is being written back");
+		return stays_up(c, "what the cache above holds for it is being written back");
 	/* nobody looks while nothing is to be enforced: what was idle then may be busy now */
-	if (!md->workload.has_counters || t->now_us >= md->workload.counters.time_us + 2 * LOOK_US)
-		return stays_up(md, "its IO has not been looked at lately");
+	if (!md->workload.has_counters || now_us >= md->workload.counters.time_us + 2 * LOOK_US)
+		return stays_up(c, "its IO has not been looked at lately");
 	return true;
 }
 
@@ -129,23 +141,25 @@ static bool up_for(const Managed *md, uint64_t now_us, uint64_t span_us)
 	return !md->waking.woke_us || now_us - md->waking.woke_us >= span_us;
 }
 
-static bool needed_would_do(Managed *md, const Policy *p, const Tools *t)
+static bool needed_would_do(const Case *c)
 {
+	const Managed *md = c->md;
+	const Policy *p = c->policy;
 	uint64_t idle = MIN(p->sleep_idle_us, (uint64_t)NEEDED_IDLE_US);
 	uint64_t up = MIN(p->sleep_min_us, (uint64_t)NEEDED_UP_US);
 
-	if (idle_us(md, t->now_us) < idle)
-		return stays_up(md, "it has had IO within the last %u s",
+	if (idle_us(md, c->tools->now_us) < idle)
+		return stays_up(c, "it has had IO within the last %u s",
 				(unsigned)(idle / USEC_PER_SEC));
-	if (!up_for(md, t->now_us, up))
-		return stays_up(md, "it has been up for less than %u s",
+	if (!up_for(md, c->tools->now_us, up))
+		return stays_up(c, "it has been up for less than %u s",
 				(unsigned)(up / USEC_PER_SEC));
 	if (!cache_watch_has_room(md, p->sleep_min_us))
-		return stays_up(md, "the cache above has no room for what is written meanwhile");
+		return stays_up(c, "the cache above has no room for what is written meanwhile");
 	if (deepest_afforded(md, p) <= CONDITION_IDLE_B)
-		return stays_up(md, affords(md, CONDITION_STANDBY_Z)
-					    ? "no condition that stops it is allowed and offered"
-					    : "its start/stop cycles of the day are spent");
+		return stays_up(c, affords(md, CONDITION_STANDBY_Z)
+					   ? "no condition that stops it is allowed and offered"
+					   : "its start/stop cycles of the day are spent");
 	return true;
 }
 
@@ -163,25 +177,31 @@ static Condition rest_of(const Managed *md, const Policy *p, Condition paid, uin
 	return p->rest < CONDITION_IDLE_B ? p->rest : CONDITION_IDLE_B;
 }
 
+SleepLimits rest_limits(const Managed *md, const Policy *p, const Tools *t, char *why)
+{
+	const Case c = { md, p, t, why };
+	uint64_t idle = idle_us(md, t->now_us);
+	SleepLimits s = awake;
+
+	*why = '\0';
+	if (!may_stop_at_all(&c)) {
+		if (!md->device->protected_why)
+			s.rest = rest_of(md, p, CONDITION_IDLE_B, t->now_us);
+		return s;
+	}
+	if (needed_would_do(&c)) {
+		s.needed = deepest_afforded(md, p);
+		if (idle >= p->sleep_idle_us && up_for(md, t->now_us, p->sleep_min_us))
+			s.deepest = deepest_paid(md, idle, p);
+	}
+	s.rest = rest_of(md, p, s.deepest, t->now_us);
+	return s;
+}
+
 void rest_judge(Managed *md, const Policy *p, Tools *t)
 {
-	uint64_t idle = idle_us(md, t->now_us);
-	SleepLimits *s = &md->rest.limits;
-
-	*s = awake;
-	*md->rest.awake_why = '\0';
 	wear_account_refill(md, t);
-	if (!may_stop_at_all(md, t)) {
-		if (!md->device->protected_why)
-			s->rest = rest_of(md, p, CONDITION_IDLE_B, t->now_us);
-		return;
-	}
-	if (needed_would_do(md, p, t)) {
-		s->needed = deepest_afforded(md, p);
-		if (idle >= p->sleep_idle_us && up_for(md, t->now_us, p->sleep_min_us))
-			s->deepest = deepest_paid(md, idle, p);
-	}
-	s->rest = rest_of(md, p, s->deepest, t->now_us);
+	md->rest.limits = rest_limits(md, p, t, md->rest.awake_why);
 }
 
 bool rest_limits_differ(const SleepLimits *a, const SleepLimits *b)

@@ -7,6 +7,8 @@
 
 void rest_init(Managed *md);
 void rest_done(Managed *md);
+/* How deep it may be put to sleep by that policy; why: of REST_WHY_SIZE, why not deeper. */
+SleepLimits rest_limits(const Managed *md, const Policy *p, const Tools *t, char *why);
 void rest_judge(Managed *md, const Policy *p, Tools *t);
 bool rest_limits_differ(const SleepLimits *a, const SleepLimits *b);
 /* Those it serves need it: it is not asked again for a while. */

@@ -71,8 +71,10 @@ static Need take_removed(Control *c, Managed *md)
 	_cleanup_free_ char *name = strdup(md->device->name);
 
 	fleet_remove(&c->fleet, md, &c->tools);
-	if (name)
+	if (name) {
 		tell_device(c, name, false);
+		verify_forget(c, name);
+	}
 	return need(NEED_TOLD_PLAN, CAUSE_REMOVED);
 }
 
@@ -212,30 +214,40 @@ static void update_caps(Control *c)
 	}
 }
 
+static Need tick(Control *c, Outcome *o)
+{
+	bool overrun;
+	Need n = observe_tick(c, &overrun);
+
+	o->overrun |= overrun;
+	return n;
+}
+
 static void turn_once(Control *c)
 {
-	Outcome o = {};
+	Outcome o = { .overrun = c->attention.overrun };
 	Need n;
 
 	c->tools.now_us = clock_now_us(&c->loop->clock);
 	n = take_all(c, &o.changed);
 	if (!c->tools.stopping && c->attention.started && observe_tick_is_due(c))
-		n = need_more(n, observe_tick(c, &o.overrun));
+		n = need_more(n, tick(c, &o));
 	else if (!c->tools.stopping)
 		observe_peek(c);
+	c->attention.overrun = false;
 	update_caps(c);
 	if (is_worth_a_plan(c, n) && !c->tools.stopping && c->attention.started &&
 	    !observe_holds_plan(c))
 		plan(c, n, &o);
 	else if (n.level > NEED_STEPS && observe_holds_plan(c))
 		queue_hold_need(&c->queue, n);
-	else
+	else if (c->attention.started || c->tools.stopping)
 		queue_add_need(&c->queue, enforce_steps(c));
 	update_caps(c);
 	outbox_send(&c->outbox, c->loop, &c->queue);
-	enforce_note_done(c);
-	if (o.changed)
-		enforce_update_floor(c);
+	if (!observe_holds_plan(c))
+		enforce_note_done(c);
+	enforce_update_floor(c);
 	tell_all(c, &o);
 }
 

@@ -73,6 +73,12 @@ void verify_take(Control *c, const Job *j)
 			add_differences(v, j->md, j);
 }
 
+void verify_forget(Control *c, const char *device)
+{
+	for (Verification *v = c->waiters.verifications; v; v = v->next)
+		(void)forget_awaited(v, device);
+}
+
 static void verification_free(Verification *v)
 {
 	for (size_t i = 0; i < v->n_awaited; i++)
@@ -95,14 +101,16 @@ static int await(Verification *v, const Managed *md)
 	return -ENOMEM;
 }
 
-/* Of one that is busy the value is about to change: what comes of that tells. */
 static int ask(Verification *v, Managed *md, Tools *t)
 {
 	if (errands_overdue(md, t->now_us))
 		add_difference(v, md->device->name, "", "", NO_ANSWER);
-	else if (knob_set_touched(md) && errands_send_reread(md, REREAD_VERIFY, t))
-		return await(v, md);
-	return 0;
+	if (errands_overdue(md, t->now_us) || !knob_set_touched(md))
+		return 0;
+	/* of one that is busy what it says then counts */
+	if (!errands_send_reread(md, REREAD_VERIFY, t))
+		errands_ask(md, ERRAND_REREAD);
+	return await(v, md);
 }
 
 int verify_begin(Control *c, VerifyDone done, void *userdata)

@@ -9,6 +9,7 @@
 int verify_begin(Control *c, VerifyDone done, void *userdata);
 /* What a device's knobs said. */
 void verify_take(Control *c, const Job *j);
+void verify_forget(Control *c, const char *device); /* it has gone */
 /* Those that have waited long enough are answered with what is known. */
 void verify_tell(Control *c);
 uint64_t verify_due_us(const Control *c);

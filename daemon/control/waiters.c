@@ -16,6 +16,12 @@ int waiters_add(Waiters *w, const Waiter *waiter)
 	return 0;
 }
 
+void waiters_begin(Waiters *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		w->list[i].begun = true;
+}
+
 static bool is_over(const Waiter *x, uint64_t now_us, bool enforced, uint64_t fresh_us)
 {
 	if (now_us >= x->until_us)
@@ -28,7 +34,7 @@ void waiters_tell(Waiters *w, uint64_t now_us, bool enforced, uint64_t fresh_us)
 	for (size_t i = 0; i < w->n;) {
 		Waiter x = w->list[i];
 
-		if (!is_over(&x, now_us, enforced, fresh_us)) {
+		if (now_us < USEC_NEVER && (!x.begun || !is_over(&x, now_us, enforced, fresh_us))) {
 			i++;
 			continue;
 		}

@@ -11,6 +11,7 @@ typedef enum WaiterKind { WAITS_ENFORCED, WAITS_FRESH } WaiterKind;
 typedef struct Waiter {
 	WaiterKind kind;
 	uint64_t since_us, until_us;
+	bool begun; /* the command that it waits for has returned */
 	bool warns; /* an emergency that is not enforced in time is worth a word */
 	ControlWait wait;
 } Waiter;
@@ -24,6 +25,7 @@ typedef struct Waiters {
 } Waiters;
 
 int waiters_add(Waiters *w, const Waiter *waiter);
+void waiters_begin(Waiters *w); /* those that have been added may be called back from now on */
 /* Calls back those whose wait is over. enforced: no fast knob is out; fresh_us: when the node was
  * last looked at, with nothing of that outstanding. */
 void waiters_tell(Waiters *w, uint64_t now_us, bool enforced, uint64_t fresh_us);

@@ -54,10 +54,12 @@ static void settle(Managed *md)
 	md->waking.deadline_us = 0;
 }
 
-/* Does IO wait, as far as has been seen since it began to wake? */
-static bool io_waits(const Managed *md)
+/* Has its IO been looked at since it began to wake? What was seen long ago accuses nobody. */
+static bool is_seen(const Managed *md, const Tools *t)
 {
-	return md->workload.waiting_us < md->waking.woke_us || md->workload.waiting >= 1;
+	const Workload *w = &md->workload;
+
+	return w->waiting_us >= md->waking.woke_us && t->now_us < w->waiting_us + 2 * LOOK_US;
 }
 
 /* A profile's time is a guess about the disk at hand: the next one begins when this one is up. */
@@ -300,7 +302,9 @@ Need waking_watch_io(Managed *md, Tools *t)
 	if (!w->by_io || w->stuck ||
 	    (waking_under_way(md) && t->now_us < w->deadline_us && w->state == WAKING_SPINNING_UP))
 		return NOTHING_NEEDED;
-	if (!io_waits(md)) {
+	if (!is_seen(md, t))
+		return NOTHING_NEEDED;
+	if (md->workload.waiting < 1) {
 		w->by_io = false;
 		w->answered = true;
 		if (w->state == WAKING_UNCONFIRMED)
