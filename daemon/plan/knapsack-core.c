@@ -55,8 +55,8 @@ static void keep_better(Core *c, const Move *first, const Move *second)
 		c->best[c->n_best++] = *first;
 }
 
-/* The best single move, alone or after `first`: a good solution in hand before the search rules out
- * most moves. */
+/* Tries each single move, alone or after `first`: a good solution in hand before the search rules
+ * out most moves. */
 static void try_single_moves(Core *c, const Problem *p, const Relaxation *r, const Move *first)
 {
 	for (size_t i = 0; i < p->n_classes; i++) {
@@ -150,7 +150,8 @@ static bool is_twin(const Problem *p, const Relaxation *r, size_t class)
 	       memcmp(p->choices + a, p->choices + b, n * sizeof(*p->choices)) == 0;
 }
 
-/* Twins that have taken the break step and those that have not, evenly among each other, first. */
+/* The twins come first; those that have taken the break step are spread evenly among those that
+ * have not. */
 static void order_layers(Core *c, const Problem *p, const Relaxation *r)
 {
 	size_t n[2] = { 0 }, seen[2] = { 0 };

@@ -32,7 +32,7 @@ typedef struct Core {
 	double rate;
 	double tolerance; /* value not worth looking for */
 	double loss;      /* of the best solution in hand */
-	Move best[2];     /* it: the moves, where no search has found better */
+	Move best[2];     /* its moves, as long as no search has found better */
 	size_t n_best;
 	Move *moves;
 	Layer *layers; /* twins of the break class, then the nearest to the price first */
@@ -40,11 +40,11 @@ typedef struct Core {
 	double twin_margin_w;
 } Core;
 
-/* Twins: classes with the very choices of the break class. All of them can step over the break at
- * no loss, so that nothing but this bounds their states: any solution can be dealt out among them
- * so that its watts, summed up twin by twin, keep within twin_margin_w of the straight line from
- * the base to where it leaves the last twin (Steinitz's lemma in one dimension; the twins' own
- * bases are dealt out evenly). A state further off need not be kept. */
+/* Twins are classes with the very choices of the break class. All of them can step over the break
+ * at no loss, so that losses do not bound their states. This bounds them: any solution can be dealt
+ * out among the twins so that its watts, summed up twin by twin, keep within twin_margin_w of the
+ * straight line from the base to where it leaves the last twin (Steinitz's lemma in one dimension;
+ * the twins' own bases are dealt out evenly). A state further off need not be kept. */
 int core_build(const Problem *p, const Relaxation *r, double budget_w, double tolerance, Core *ret);
 void core_done(Core *c);
 

@@ -13,7 +13,7 @@
 
 #define NO_TRACE UINT32_MAX
 
-/* How a state came about; kept of all, to find the moves of the best. */
+/* How a state came about. All traces are kept, to find the moves of the best state. */
 typedef struct Trace {
 	uint32_t parent, move;
 } Trace;
@@ -259,7 +259,7 @@ static void accumulate(Core *c)
 	}
 }
 
-/* What is known at layer i of those after it. */
+/* Sets what is known at layer i of the layers after it. */
 static void look_ahead(Search *s, size_t i)
 {
 	static const Layer none = { .cheapest = INFINITY, .up = INFINITY, .down = INFINITY };

@@ -7,11 +7,11 @@
 
 #include "plan/knapsack-core.h"
 
-/* Sums are worth no more than this fraction of their value to the search: below the 1e-9 promised,
+/* The search ignores gains below this fraction of the value: it is below the 1e-9 promised and
  * above what adding 10 000 doubles loses. */
 #define TOLERANCE 1e-10
 
-/* About 30 ms of states, and never more than a constant times the input's memory. */
+/* The states take about 30 ms, and never more memory than a constant times the input's. */
 #define EFFORT_BASE       ((size_t)1 << 20)
 #define EFFORT_PER_CHOICE 4
 

@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A discrete choice has hi_w == lo_w. A segment is linear between its ends, hi_value >= lo_value.
- */
+/* A discrete choice has hi_w == lo_w. A segment is linear between its ends, and hi_value >=
+ * lo_value. */
 typedef struct Choice {
 	double lo_w, lo_value;
 	double hi_w, hi_value;

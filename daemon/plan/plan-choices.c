@@ -67,7 +67,7 @@ static bool is_current(const Setting *s, const Setting *current)
 
 	if (s->pace_w > 0 && other.pace_w > 0)
 		other.pace_w = s->pace_w;
-	/* what no choice is made of: it is added when all are made */
+	/* redirection makes no choice different; it is added when all choices are made */
 	other.redirect = s->redirect;
 	if (!condition_is_sleep(other.condition))
 		other.condition = CONDITION_ACTIVE;
@@ -112,7 +112,8 @@ static int add(const Work *w, size_t i, const Candidate *c, const Span *s, Choic
 	return 0;
 }
 
-/* One choice, or two where the demand is met within a segment: past it watts are worth little. */
+/* Adds one choice, or two where the demand is met within a segment: past that point watts are worth
+ * little. */
 static int add_span(const Work *w, size_t i, const Candidate *c, const Span *s, ChoiceList *l)
 {
 	double demand = MAX(w->in->devices[i].demand_mb_s, 0.0), part;
@@ -128,7 +129,8 @@ static int add_span(const Work *w, size_t i, const Candidate *c, const Span *s, 
 	return r < 0 ? r : add(w, i, c, &spare, l);
 }
 
-/* Within the device's limit and above its floor; false: nothing is left of it. */
+/* Cuts the span to what is within the device's limit and above its floor. False: nothing is left.
+ */
 static bool cut(const Work *w, size_t i, bool keep_floor, Span *s)
 {
 	double limit = limit_of(w, i), floor = w->terms[i].floor_mb_s;

@@ -3,7 +3,7 @@
 
 #include "plan/plan-work.h"
 
-/* Less than this is rounding, however small the policy's hysteresis. */
+/* A gain below this is rounding, however small the policy's hysteresis is. */
 #define LEAST_GAIN 1e-6
 
 static bool same_demand(const Plan *a, const Plan *b)
@@ -14,9 +14,9 @@ static bool same_demand(const Plan *a, const Plan *b)
 	return true;
 }
 
-/* Does the device begin or end to rest, or what lies above it begin or end to hold or drain? None
- * of it hangs on watts that could make the plan better, and each comes of a time of its own, which
- * keeps it from going to and fro. */
+/* Does the device begin or end to rest, or does the component above it begin or end to hold or to
+ * drain? Such changes do not depend on watts that could make the plan better, so hysteresis does
+ * not count for them. Idle times of their own keep them from going to and fro. */
 static bool rests_otherwise(const PlannedDevice *held, const PlannedDevice *next)
 {
 	Condition was = held->setting.condition, is = next->setting.condition;

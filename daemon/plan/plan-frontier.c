@@ -46,7 +46,7 @@ static uint64_t hash_of(const Profile *profile, const Mix *mix, const Offer *off
 	return h ^ h >> 32;
 }
 
-/* The slot where it is, or belongs. */
+/* The slot where the frontier is, or where it belongs. */
 static size_t slot_for(const FrontierStore *s, const PlanDevice *d, unsigned forbidden,
 		       Condition deepest)
 {

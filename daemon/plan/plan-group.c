@@ -215,7 +215,7 @@ int solve_groups(Work *w, Solution *ret)
 	_cleanup_free_ bool *done = calloc(w->in->n_groups + 1, sizeof(*done));
 	_cleanup_(solution_done) Solution s = { 0 };
 	double bound_value =
-		0; /* of the node without its groups' limits: holds with them as well */
+		0; /* the bound of the node without its groups' limits holds with them as well */
 	bool pinned = false;
 	int r;
 

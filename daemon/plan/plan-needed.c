@@ -26,7 +26,7 @@ static unsigned depth_of(const Work *w, const Unit *u)
 	return depth;
 }
 
-/* Does the unit sleep, or so deep, only where it is needed? */
+/* Is the unit put to sleep, or put so deep, only where the budget cannot be held otherwise? */
 static bool is_reserve(Work *w, const Unit *u)
 {
 	unsigned depth = depth_of(w, u), depth_then;
@@ -37,7 +37,7 @@ static bool is_reserve(Work *w, const Unit *u)
 	return depth_then > depth;
 }
 
-/* The first n of the reserve may sleep. */
+/* Solves while the first n units of the reserve may sleep. */
 static int try_needed(Work *w, const Unit *reserve, size_t n_reserve, size_t n, Solution *s,
 		      double *ret_short_w)
 {
@@ -52,8 +52,8 @@ static int try_needed(Work *w, const Unit *reserve, size_t n_reserve, size_t n, 
 	return r;
 }
 
-/* The fewest, in their order, that leave as little short as all of them: more of them never leave
- * more short. */
+/* Lets the fewest units sleep, in their order, that leave as few watts missing as all of them
+ * would. Bisection finds them, because more units never leave more watts missing. */
 static int try_fewest(Work *w, const Unit *reserve, size_t n_reserve, Solution *s)
 {
 	double before_w = shortfall_of(w, s), least_w = 0, short_w = 0;

@@ -13,9 +13,9 @@
 
 #include "plan/plan-work.h"
 
-/* So many steps at once: first over all pools, then about the best so far. */
+/* The search makes so many trials at once: first over all pools, then about the best so far. */
 #define TRIALS 16
-/* Their sets are no more trials than that. */
+/* Of so many pools, all sets are no more than TRIALS. */
 #define EVERY_SET_MAX 4
 
 /* Worth less than its bound by no more than this, a solution is the best. */
@@ -77,7 +77,7 @@ static bool sleeps_in(const Search *s, size_t number, size_t pool)
 	return s->n <= EVERY_SET_MAX ? number >> pool & 1 : pool < number;
 }
 
-/* The last trial in which only the first n pools sleep. */
+/* The number of the last trial in which only the first n pools sleep. */
 static size_t last_of(const Search *s, size_t n)
 {
 	return s->n <= EVERY_SET_MAX ? ((size_t)1 << n) - 1 : n;
@@ -102,7 +102,7 @@ static int try_number(Search *s, size_t number)
 	return 0;
 }
 
-/* The trials from `from` to `to`, in steps that get smaller about the best. */
+/* Makes the trials from `from` to `to`, in steps that get smaller about the best. */
 static int search(Search *s, size_t from, size_t to)
 {
 	for (;;) {
@@ -146,7 +146,7 @@ static int search_all(Search *s)
 	return 0;
 }
 
-/* The pools that may sleep come first in the list; their number. */
+/* Puts the pools that may sleep first in the list and returns their number. */
 static size_t pick_pools(Work *w, Units *u)
 {
 	size_t n = 0;

@@ -71,7 +71,8 @@ static void add_rule(Terms *t, const PolicyRule *r, const PlanDevice *d)
 		t->limit_w = r->limit.share * d->profile->rated_w;
 }
 
-/* Of several rules what they forbid adds up, the last other weight, floor and limit win. */
+/* Where several rules match, what they forbid adds up; the last weight other than 1, the last floor
+ * and the last limit win. */
 static Terms terms_of(const PlanInput *in, const PlanDevice *d)
 {
 	const Policy *p = in->policy;

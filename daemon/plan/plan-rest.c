@@ -9,7 +9,7 @@
 
 #include "plan/plan-work.h"
 
-/* Where nobody asked for a budget nothing is touched. */
+/* Does any limit hold for the device? Where nobody asked for a budget nothing is touched. */
 static bool in_force(const Work *w, size_t i)
 {
 	const PlanDevice *d = &w->in->devices[i];
@@ -27,7 +27,8 @@ static bool may_rest(const Work *w, size_t i, const PlannedDevice *planned)
 	       planned->setting.redirect != REDIRECT_DRAIN && in_force(w, i);
 }
 
-/* The deepest that it may rest in, asleep only where `sleep`; ACTIVE: it does not. */
+/* The deepest condition that the device may rest in, a sleeping one only where `sleep` is set.
+ * ACTIVE: it does not rest. */
 static Condition rest_of(const Work *w, size_t i, const PlannedDevice *planned, bool sleep)
 {
 	const PlanDevice *d = &w->in->devices[i];

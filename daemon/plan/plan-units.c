@@ -69,7 +69,7 @@ size_t unit_to_put_asleep(const Work *w, const Unit *u)
 	return n;
 }
 
-/* What a device that sleeps draws less in the condition that it may be put to. */
+/* The watts that a sleeping device saves in the deeper condition that it may be put to. */
 static double deepening_w(const Work *w, size_t i)
 {
 	const PlanDevice *d = &w->in->devices[i];

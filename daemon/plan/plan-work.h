@@ -10,7 +10,7 @@
 /* A MB/s that nobody asks for now is worth so much of one that is: watts to spare go where they may
  * be used next, and no throughput is given up for it that could be measured. */
 #define SPARE_WORTH 1e-7
-/* A setting in force is worth so much more, so that equals do not take turns. */
+/* A setting in force is worth so much more, so that equal settings do not take turns. */
 #define CURRENT_WORTH 1e-7
 /* A disk awake is worth so much more than asleep, in MB/s: more than watts to spare are worth
  * elsewhere, so that no disk is put to sleep for those alone; less than could be measured. */
@@ -47,7 +47,8 @@ typedef struct Terms {
 
 /* What its pool decided for a device. */
 typedef enum PoolChoice {
-	POOL_LEAVES_IT, /* it has none, or is the last of it awake: sleeps where that is best */
+	POOL_LEAVES_IT, /* it is in no pool, or the last of its pool awake: it sleeps where that is
+			   best */
 	POOL_AWAKE,
 	POOL_ASLEEP,
 } PoolChoice;
@@ -93,7 +94,7 @@ static inline double bias_of(const PlanDevice *d)
 	return d->bias > 1 ? d->bias : MAX(d->bias, 0.8);
 }
 
-/* What is above this is no rounding. */
+/* A shortfall above this is not rounding. */
 #define SHORTFALL_LEAST_W 1e-9
 
 static inline bool has_group(const PlanInput *in, const PlanDevice *d)
@@ -119,18 +120,19 @@ static inline bool condition_is_sleep(Condition c)
 /* plan-prepare.c */
 int work_new(const PlanInput *in, Work *ret); /* -ENOMEM */
 void work_done(Work *w);
-/* Fixes the device or gives it its frontier, as its pool's choice and `needed` say; -ENOMEM. */
+/* Fixes the setting of the device or gives it its frontier, as its pool's choice and `needed` say.
+ * -ENOMEM. */
 int work_set(Work *w, size_t i);
 
 /* plan-sleep.c: who may sleep, and what follows for what lies above a disk */
-/* Asleep, and to be left so whatever the budget. */
+/* Is it asleep, and to be left asleep whatever the budget is? */
 bool stays_asleep(const Work *w, size_t i);
 Condition deepest_of(const Work *w, size_t i);
 /* The deepest condition from `least` to `deepest` that can be set; ACTIVE: none. */
 Condition condition_within(const Work *w, size_t i, Condition least, Condition deepest);
 /* The condition that it sleeps in when it is put to sleep; ACTIVE: it may not be. */
 Condition sleep_condition_of(const Work *w, size_t i);
-/* The condition that one that stays asleep is in: deeper than now only where that is needed. */
+/* The condition of a device that stays asleep: deeper than now only where that is needed. */
 Condition asleep_condition_of(const Work *w, size_t i);
 /* The least of its limits: the claims' and, while a budget binds, the policy's. */
 double limit_of(const Work *w, size_t i);
@@ -153,7 +155,8 @@ typedef struct Units {
 
 int units_list(const PlanInput *in, Units *ret); /* -ENOMEM */
 void units_done(Units *u);
-/* How many members would have to be put to sleep for all to be; 0: none, or one of them may not. */
+/* How many members would have to be put to sleep so that all sleep. 0: none, or one of them may not
+ * sleep. */
 size_t unit_to_put_asleep(const Work *w, const Unit *u);
 /* Those without a throughput floor first, then by the loss per watt. */
 void units_sort(const Work *w, Unit *units, size_t n);
@@ -164,8 +167,8 @@ void choice_list_done(ChoiceList *l);
 
 /* plan-pools.c: decides which pools sleep and solves. */
 int solve_pools(Work *w, Solution *ret);
-/* plan-needed.c: for a solution that is short of watts, puts to sleep what else may where the
- * budget cannot be held otherwise. */
+/* plan-needed.c: where a solution is short of watts, puts those disks to sleep that may sleep only
+ * where the budget cannot be held otherwise. */
 int solve_needed(Work *w, Solution *s);
 /* plan.c: by how much the picks miss the limits of groups and devices. */
 typedef struct LimitShortfall {
@@ -175,7 +178,7 @@ typedef struct LimitShortfall {
 double shortfall_of(const Work *w, const Solution *s);
 /* plan-rest.c: lets devices with nothing to do rest; -ENOMEM. */
 int rest_devices(const Work *w, PlannedDevice *devices);
-/* The whole node, then group by group whoever is over its limit. */
+/* plan-group.c: solves the whole node, then by itself each group that is over its limit. */
 int solve_groups(Work *w, Solution *ret);
 
 /* plan-reason.c */

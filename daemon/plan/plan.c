@@ -67,7 +67,7 @@ static double group_watts(const Work *w, size_t group)
 	return group_w;
 }
 
-/* What of a group's reserve may be spent: none, or all. */
+/* Of each group's reserve this share may be spent: 0 or 1. */
 static LimitShortfall limit_shortfall(const Work *w, double spent)
 {
 	LimitShortfall s = { 0 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* One setting per device within the budget. Pure: takes a struct, returns a struct. */
+/* The planner finds one setting per device within the budget. Pure: it takes a struct and returns
+ * one. */
 
 #include "model/frontier.h"
 #include "plan/policy.h"
@@ -17,15 +18,16 @@ typedef struct PlanDevice {
 	double demand_mb_s; /* INFINITY: as much as it can get */
 	double limit_w;     /* claim on this device alone; INFINITY none */
 	size_t group;       /* index into groups, or PLAN_NO_GROUP */
-	bool held;          /* cannot be changed now (failed knob, in transition): counts held_w */
+	bool held; /* cannot be changed now (not yet probed, failed knob, in transition): counts at
+		      held_w */
 	double held_w;
 	Setting held_setting;
 	size_t pool; /* sleeps and wakes with the others of it; PLAN_NO_POOL: alone */
-	/* The deepest condition it may be put to where that pays: idle for longer than it takes to
-	 * break even, cycles left on its account, nothing keeps it awake. CONDITION_IDLE_B: none
-	 * that sleeps. */
+	/* The deepest condition that it may be put to where that pays: it has been idle for longer
+	 * than it takes to break even, its account has cycles left, and nothing keeps it awake.
+	 * CONDITION_IDLE_B: it may not sleep. */
 	Condition deepest;
-	Condition deepest_needed; /* the same where the budget cannot be held otherwise */
+	Condition deepest_needed; /* the deepest one where the budget cannot be held otherwise */
 	Condition rest;           /* to be taken even where no watts are needed; ACTIVE: none */
 	bool must_sleep;   /* asleep and not due to wake: keeps its condition, budget or not */
 	bool holds_writes; /* a cache above keeps writes off it while it sleeps */
@@ -37,7 +39,8 @@ typedef struct PlanDevice {
 typedef struct PlanGroup {
 	const char *name;
 	double limit_w;   /* without what is reserved */
-	double reserve_w; /* kept free for spin-ups to come; not missing when the plan needs it */
+	double reserve_w; /* kept free for spin-ups to come; a plan that needs it is not short of it
+			   */
 } PlanGroup;
 
 typedef struct PlanInput {
@@ -90,9 +93,9 @@ typedef struct Plan {
 	bool optimal;
 } Plan;
 
-/* -ENOMEM, or -EINVAL for a budget that is NaN or negative. More watts are worth no less, but for
- * the gaps up to bound_value and for `deepest_needed`: where a budget can just be held without the
- * disks that sleep for need alone, one a little lower may be worth more. */
+/* -ENOMEM, or -EINVAL for a budget that is NaN or negative. More watts are worth no less, with two
+ * exceptions: the gaps up to bound_value, and `deepest_needed`. Where a budget can just be held
+ * without the disks that sleep only where they must, a slightly lower budget may be worth more. */
 int plan_make(const PlanInput *input, Plan **ret);
 Plan *plan_free(Plan *p);
 DEFINE_CLEANUP(Plan *, plan_free);

@@ -167,10 +167,10 @@ static char *name_of(const char *path)
 	return strndup(name, n > suffix && streq(name + n - suffix, ".policy") ? n - suffix : n);
 }
 
-/* The key `rest` was not there: its default depends on `deepest`. */
+/* The policy does not have the key `rest`, whose default depends on `deepest`. */
 #define REST_UNSET _CONDITION_MAX
 
-/* What `balanced` says as well; facts of disk wear: 15 min idle, 30 min asleep. */
+/* These defaults are what `balanced` says. The 15 min and 30 min come from what wears disks. */
 static Policy *policy_new(const char *path)
 {
 	Policy *p = calloc(1, sizeof(*p));
@@ -190,7 +190,7 @@ static Policy *policy_new(const char *path)
 	return p->name && p->description ? p : policy_free(p);
 }
 
-/* What rests may not be deeper than what sleeps. */
+/* Disks may not rest in a deeper condition than they may sleep in. */
 static void settle_rest(const char *path, Policy *p)
 {
 	if (p->rest == REST_UNSET)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What an operator prefers: policies NAME.policy, ini. */
+/* Policies say what an operator prefers: ini files NAME.policy. */
 
 #include "base/cleanup.h"
 #include "model/setting.h"
@@ -32,7 +32,7 @@ typedef struct Policy {
 				 * at most `deepest` */
 	uint64_t rest_idle_us;  /* idle for so long before a resting condition that serves IO */
 	uint64_t sleep_idle_us; /* idle for so long before a sleeping condition */
-	uint64_t sleep_min_us;  /* stay asleep, and awake, at least so long */
+	uint64_t sleep_min_us;  /* stay awake for at least so long after waking */
 	uint64_t dwell_us;      /* no device is given more sooner than this after a change */
 	double hysteresis;      /* a plan must be better by this fraction to replace one that
 				 * still fits */
