@@ -42,19 +42,19 @@ Claims *claims_new(void);
 Claims *claims_free(Claims *c);
 DEFINE_CLEANUP(Claims *, claims_free);
 
-/* Copies the claim, gives it a cookie. -EINVAL (NaN, negative, over 100 %, expiry not after start,
- * group/device without a target), -E2BIG over 4096 claims. */
+/* Copies the claim and gives it a cookie. -EINVAL (NaN, negative, over 100 %, expiry not after
+ * start, group/device without a target), -E2BIG over 4096 claims. */
 int claims_add(Claims *c, const Claim *claim, uint64_t *ret_cookie);
 /* -ENOENT. */
 int claims_release(Claims *c, uint64_t cookie);
-/* Ends all owner-bound claims of a bus name; the number ended. */
+/* Ends all owner-bound claims of a bus name. Returns how many it ended. */
 size_t claims_drop_owner(Claims *c, const char *owner);
-/* Ends what has expired; the number ended. */
+/* Ends what has expired. Returns how many it ended. */
 size_t claims_expire(Claims *c, uint64_t now_us);
 /* When the next claim starts or expires; USEC_NEVER for never. */
 uint64_t claims_next_event(const Claims *c, uint64_t now_us);
 
-/* Stable order of creation. The pointer is valid until the next change. */
+/* Claims are in the order of their creation. The pointer is valid until the next change. */
 const Claim *claims_get(const Claims *c, size_t index); /* NULL at the end */
 const Claim *claims_find(const Claims *c, uint64_t cookie);
 bool claim_active(const Claim *claim, uint64_t now_us);
@@ -64,11 +64,11 @@ bool claim_active(const Claim *claim, uint64_t now_us);
 double claims_effective(const Claims *c, ClaimScope scope, const char *target, double rated_w,
 			uint64_t now_us, const Claim **ret_claim);
 
-/* The standing claims as text, and back. Boot time does not survive a reboot, so each lease is
- * written with the boot's id, its boot-time expiry and its wall-clock expiry: within one boot only
- * the first counts (clock jumps do nothing), after a reboot the second does, and never prolongs a
- * lease beyond what remained of it when it was saved. Save after every claims_add(), owner-bound
- * ones too: the text holds the next cookie. */
+/* The standing claims are saved as text and read back. Boot time does not survive a reboot, so each
+ * lease is written with the boot's id, its boot-time expiry and its wall-clock expiry. Within one
+ * boot only the boot time counts, so that clock jumps do nothing. After a reboot the wall clock
+ * counts, but never prolongs a lease beyond what remained of it when it was saved. Save after every
+ * claims_add(), also of owner-bound claims: the text holds the next cookie. */
 typedef struct ClaimsClock {
 	const char *boot_id;
 	uint64_t boottime_us, realtime_us;

@@ -14,7 +14,8 @@
 #include "base/records.h"
 #include "budget/claims-private.h"
 
-/* A time as saved: boot time, wall clock, and how far off it was when it was saved; all 0: none. */
+/* A moment as it is saved: boot time, wall clock, and how far off it was when it was saved. All 0:
+ * there is none. */
 typedef struct Moment {
 	uint64_t boot_us, wall_us, left_us;
 } Moment;
@@ -31,7 +32,7 @@ typedef struct ClaimsLoader {
 	const ClaimsClock *clock;
 } ClaimsLoader;
 
-/* Adds the claim; userdata: a ClaimsLoader. */
+/* Adds the claim. userdata is a ClaimsLoader. */
 int claims_take_saved(void *saved_claim, void *userdata);
 
 extern const RecordKind claims_next_cookie_kind;

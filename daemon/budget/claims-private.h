@@ -3,7 +3,8 @@
 
 #include "budget/claim.h"
 
-/* Far above what a daemon hands out in its life, and a whole number in every JSON reader. */
+/* This is far above what a daemon hands out in its life, and is a whole number in every JSON
+ * reader. */
 #define COOKIE_MAX (1ULL << 53)
 #define CLAIMS_MAX 4096
 

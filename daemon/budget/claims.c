@@ -69,7 +69,7 @@ static int claim_copy(Claim *to, const Claim *from)
 	return -ENOMEM;
 }
 
-/* Where the cookie is, or belongs. */
+/* The place where the cookie is, or where it belongs. */
 static size_t find_place(const Claims *c, uint64_t cookie)
 {
 	size_t low = 0, high = c->n;
@@ -133,7 +133,8 @@ int claims_add(Claims *c, const Claim *claim, uint64_t *ret_cookie)
 	return r;
 }
 
-/* Ends every claim that `ends` says, keeping the order of the others; the number ended. */
+/* Ends every claim of which `ends` is true, and keeps the order of the others. Returns how many it
+ * ended. */
 static size_t drop_if(Claims *c, bool (*ends)(const Claim *claim, const void *what),
 		      const void *what)
 {

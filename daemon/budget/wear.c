@@ -34,8 +34,8 @@ void wear_refill(WearAccount *a, const WearTerms *t, uint64_t realtime_us)
 
 	a->starts = earn(a->starts, t->starts_a_day, days);
 	a->loads = earn(a->loads, t->loads_a_day, days);
-	/* also when it went backwards: else a clock that was once far ahead would keep the account
-	 * from earning until it is there again */
+	/* it is taken also when it went backwards: else a clock that was once far ahead would keep
+	 * the account from earning until it is there again */
 	a->realtime_us = realtime_us;
 }
 

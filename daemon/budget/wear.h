@@ -17,7 +17,7 @@
 #define WEAR_SERVICE_YEARS 5.0
 #define WEAR_STARTS_A_DAY  10.0 /* at most, whatever the rating: safe default */
 
-/* What may be spent; a bucket holds a day's worth, and one cycle where a day earns less. */
+/* The cycles that a day earns. A bucket holds a day's worth, but at least one cycle. */
 typedef struct WearTerms {
 	double starts_a_day, loads_a_day;
 } WearTerms;
@@ -30,7 +30,8 @@ typedef struct WearAccount {
 	char *id;                         /* Device.id */
 	double starts, loads;             /* cycles left now */
 	uint64_t starts_used, loads_used; /* ever, on this account */
-	uint64_t realtime_us; /* when last refilled: wall clock, for it must outlive reboots */
+	uint64_t realtime_us; /* when it was last refilled, by the wall clock, because it must
+				 outlive reboots */
 } WearAccount;
 
 /* Adds what the time since has earned. A clock that went backwards earns nothing and loses nothing;
@@ -39,7 +40,8 @@ void wear_refill(WearAccount *a, const WearTerms *t, uint64_t realtime_us);
 /* Can a cycle through this condition be paid? ACTIVE and idle_a cost nothing, idle_b and idle_c a
  * load, standby a load and a start. */
 bool wear_affords(const WearAccount *a, Condition c);
-/* Takes it off, below zero if need be: a disk that somebody else stops wears all the same. */
+/* Takes the cycle off the account, below zero if need be: a disk that somebody else stops wears all
+ * the same. */
 void wear_charge(WearAccount *a, Condition c);
-/* The cycle was not made after all. */
+/* Puts a cycle back that was not made after all. */
 void wear_refund(WearAccount *a, Condition c);

@@ -13,8 +13,8 @@ double condition_break_even_s(const Profile *p, Condition c)
 	saved_w = p->idle_w - to->watts;
 	moving_s = to->enter_s + MAX(to->wake_s, to->recovery_s);
 	moving_j = p->idle_w * (to->enter_s + to->recovery_s);
-	/* until it serves again it draws its spin-up power where that is known, and that is longer
-	 */
+	/* where the spin-up power is known, it is drawn until the disk serves again, which is
+	 * longer */
 	if (to->wake_w > 0)
 		moving_j = p->idle_w * to->enter_s + to->wake_w * to->wake_s;
 	if (saved_w <= 0)

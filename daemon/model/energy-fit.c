@@ -24,7 +24,7 @@ static void fit_add(Fit *f, double pages, double joules)
 	f->wxy += w * pages * joules;
 }
 
-/* An energy cannot be negative: the other then carries all. */
+/* An energy cannot be negative: where one of the two would be, the other carries all. */
 static Energy fit_line(const Fit *f)
 {
 	double det = f->w * f->wxx - f->wx * f->wx;
@@ -41,8 +41,8 @@ static Energy fit_line(const Fit *f)
 	return e;
 }
 
-/* One size only cannot tell IO from page: a seek is all IO, a stream all pages, and flash counts an
- * IO as one page more. */
+/* Points of one size alone cannot tell the energy of an IO from that of a page. So a seek is taken
+ * to be all IO, a stream all pages, and on flash an IO counts as one page more. */
 static Energy split_one(const Profile *p, Pattern t, double pages, double joules)
 {
 	if (p->kind == KIND_HDD)
@@ -85,7 +85,8 @@ static bool fit_points(const Profile *p, Direction d, Pattern t, Energy *ret)
 	return true;
 }
 
-/* Own points, else the other pattern's, else the other direction's. */
+/* Fits the direction's and pattern's own points, else those of the other pattern, else those of the
+ * other direction. */
 static Energy fit_or_stand_in(const Profile *p, Direction d, Pattern t)
 {
 	Energy e = {};

@@ -3,7 +3,7 @@
 
 #include "model/profile.h"
 
-/* The energies that no file gives, from the points; a NaN io_j or page_j means not given. Where
- * energy_error is NaN it becomes the worst miss of the watts at the points, at least the profile's
- * error. */
+/* Fits the energies that the file does not give to the points; a NaN io_j or page_j means not
+ * given. A NaN energy_error becomes the worst miss of the watts at the points, and at least the
+ * profile's error. */
 void energy_fit(Profile *p);

@@ -22,8 +22,9 @@ static void ladder_add(Ladder *l, unsigned value)
 		l->value[l->n++] = value;
 }
 
-/* Up to the first value that holds nothing back: those above can draw more and give no more. Below
- * the value as found: that is somebody else's to change, and so bounds nothing. */
+/* The values go up to the first that holds nothing back: those above can draw more and give no
+ * more. They stay below the value as found, which somebody else may change and which therefore
+ * bounds nothing. */
 static void ladder_fill(Ladder *l, unsigned lowest, unsigned found, double enough)
 {
 	for (unsigned v = MAX(lowest, 1u); v < found; v = 1u << (32 - __builtin_clz(v))) {
@@ -136,9 +137,9 @@ static void try_limits(Search *s)
 							      LIMIT_STEPS });
 }
 
-/* Nothing but the watts differs between sleeping conditions here; the shallower stay out because
- * they draw more. idle_a, idle_b and link power save only where there is no IO: their cap is that
- * of an active disk, so they are never on this frontier. */
+/* Sleeping conditions differ in nothing but their watts here, so the shallower ones stay out
+ * because they draw more. idle_a, idle_b and link power save only where there is no IO. Their cap
+ * is that of an active disk, so they are never on this frontier. */
 static void try_sleeping(Search *s, Condition deepest)
 {
 	for (Condition c = CONDITION_IDLE_C; c <= deepest && c < _CONDITION_MAX; c++)
@@ -146,8 +147,9 @@ static void try_sleeping(Search *s, Condition deepest)
 			try_setting(s, &(Setting){ .power_state = -1, .condition = c });
 }
 
-/* Pacing prices every IO alike in every power state, so that a lower state adds nothing to it: one
- * segment, from the least the kernel can express to where it no longer holds anything back. */
+/* Pacing prices every IO alike in every power state, so that a lower state adds nothing to it. It
+ * is one segment: from the least that the kernel can express to where pacing no longer holds
+ * anything back. */
 static bool paced_segment(Search *s, const Candidate *as_found, Candidate *ret)
 {
 	const Profile *p = s->profile;

@@ -7,8 +7,8 @@
 
 #define FRONTIER_MAX 64
 
-/* One step of the frontier; where paced, a continuous segment from (cap_w, mb_s) up to
- * (cap_hi_w, mb_s_hi), linear in between, setting.pace_w being that of the lower end. */
+/* One step of the frontier. A paced one is a continuous segment from (cap_w, mb_s) up to (cap_hi_w,
+ * mb_s_hi), linear in between; setting.pace_w is that of the lower end. */
 typedef struct Candidate {
 	Setting setting;
 	double cap_w;    /* can draw at most */
@@ -21,11 +21,11 @@ typedef struct Candidate {
 	double cap_hi_w, mb_s_hi;
 } Candidate;
 
-/* Settings within the offer and not using a forbidden mechanism, none dominated by another (cap_w
- * lower and mb_s higher), ordered by cap_w; the first is the floor; the last is always
- * SETTING_AS_FOUND. Among equals the fewest mechanisms win. At most FRONTIER_MAX.
- * Sleeping conditions (deeper than CONDITION_IDLE_B) are included only up to `deepest`, at 0 MB/s.
- */
+/* Lists the settings that are within the offer and use no forbidden mechanism, at most FRONTIER_MAX
+ * of them. None is dominated by another (lower cap_w and higher mb_s); among equals the fewest
+ * mechanisms win. They are ordered by cap_w: the first is the floor, and the last is always
+ * SETTING_AS_FOUND. Sleeping conditions (deeper than CONDITION_IDLE_B) are included only up to
+ * `deepest`, at 0 MB/s. */
 void frontier_build(const Profile *p, const Mix *mix, const Offer *offer, unsigned forbidden,
 		    Condition deepest, Candidate ret[FRONTIER_MAX], size_t *ret_n);
 

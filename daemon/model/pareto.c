@@ -3,10 +3,11 @@
 
 #include <string.h>
 
-/* Watts and MB/s closer than this, relatively, are equal: rounding, not gain. */
+/* Watts and MB/s that differ by less than this share are equal: the difference is rounding, not
+ * gain. */
 #define SAME 1e-9
 
-/* Narrower pieces of a segment are rounding, too. */
+/* Pieces of a segment that are narrower than this are rounding, too. */
 #define NARROW_W 1e-6
 
 static bool no_more(double a, double b)

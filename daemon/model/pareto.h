@@ -13,13 +13,15 @@ typedef struct Pareto {
 	size_t n;
 } Pareto;
 
-/* Left out when dominated; else what it dominates goes. Of equals the one of fewer mechanisms
- * stays. */
+/* Leaves the candidate out when it is dominated, else removes what it dominates. Of equals the one
+ * of fewer mechanisms stays. */
 void pareto_add(Pareto *p, const Candidate *c);
 
-/* Adds a paced segment in as many pieces as the better points within it leave, after all points. */
+/* Adds a paced segment in as many pieces as the better points within it leave. Call it after all
+ * points have been added. */
 void pareto_add_segment(Pareto *p, const Candidate *segment, const Profile *profile,
 			const Mix *mix);
 
-/* Leaves at most `max`: those go that gain least over their neighbour; the first always stays. */
+/* Leaves at most `max` candidates. Those that gain least over their neighbours go; the first always
+ * stays. */
 void pareto_thin(Pareto *p, size_t max);

@@ -159,7 +159,7 @@ static double mixing_error(const Parts *sum)
 	return MIN(0.54 * (1 - sum->squares / (sum->seconds * sum->seconds)), 0.27);
 }
 
-/* Pacing hands out pace_w joules a second; the device then works a part of the time. */
+/* Pacing hands out pace_w joules a second, so that the device works only a part of the time. */
 static void pace(const Profile *p, const Shaped *s, double pace_w, Prediction *ret)
 {
 	double joules = shaped_price(p, s);

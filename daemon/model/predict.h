@@ -14,7 +14,7 @@ typedef struct Mix {
 	double depth; /* IOs the workload would keep outstanding if not held back */
 } Mix;
 
-/* What to assume of a device nobody has seen working: 70:30 random 16 KiB at depth 32. */
+/* A device that nobody has seen working is assumed to do 70:30 random 16 KiB at depth 32. */
 #define MIX_UNKNOWN                                                                                \
 	((Mix){ .read_share = 0.7,                                                                 \
 		.random_share = 1,                                                                 \

@@ -6,7 +6,7 @@
 #include "model/profile-file.h"
 #include "model/surface.h"
 
-/* Far above what a drive needs; bounds the comparing of all with all. */
+/* This is far above what a drive needs, and bounds the comparing of all points with all. */
 #define POINTS_MAX 400
 
 static _printf_(3, 4) void complain(ProfileFile *f, unsigned line, const char *format, ...)
@@ -132,7 +132,8 @@ static void check_point(ProfileFile *f, size_t i)
 			complain(f, line, "point given already in line %u", f->point_lines[j]);
 }
 
-/* Distinct depths and chunks of the table that holds point i, seen from the first that has each. */
+/* Counts the distinct depths and chunks of the table that holds point i, at the first point that
+ * has each. */
 static void check_axes(ProfileFile *f, size_t i)
 {
 	const Profile *p = f->profile;

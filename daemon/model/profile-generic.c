@@ -7,12 +7,13 @@
 #include "model/energy-fit.h"
 #include "model/profile.h"
 
-/* A drive nobody has measured, from its kind and what it says of itself. All estimated, and
- * careful: rated is a maximum, so that the sum of the caps holds even where the shape is wrong.
+/* The profile of a drive that nobody has measured, from its kind and what it says of itself. All of
+ * it is estimated with care: rated is a maximum, so that the sum of the caps holds even where the
+ * shape is wrong.
  *
  * Any NVMe drive: rated is the highest maximum among its power states, 25 W (the U.2 slot) where it
  * gives none. Idle is 30 % of rated (PM9A3 36 %, PM1725 27 % of theirs), but below every
- * operational state. Speeds are those of a PCIe 3.0 x4 drive of the middle.
+ * operational state. Speeds are those of a PCIe 3.0 x4 drive in the middle of its kind.
  *
  * Any SATA SSD: 5 W and 1.2 W, 500 MB/s (S4500 to S4620 say 3.9 to 5.6 W and 1.0 to 1.4 W).
  *

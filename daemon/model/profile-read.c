@@ -103,7 +103,7 @@ static const Key energy_keys[] = {
 	{ "error", AN_ERROR, KEY_AT(Profile, energy_error) },
 };
 
-/* Some checks need to know what was said, be it right or wrong, and where. */
+/* Some checks need to know what the file said, right or wrong, and on which line. */
 static int open_profile(const IniLine *l, const char *rest, void *userdata, void **ret)
 {
 	ProfileFile *f = userdata;
@@ -200,7 +200,7 @@ static Profile *profile_blank(const char *path)
 	return p->name && p->path && p->models ? TAKE_PTR(p) : NULL;
 }
 
-/* What a point leaves out: the profile's error, doubled for an estimate. */
+/* A point without an error gets the profile's, doubled for an estimate. */
 static void complete_points(Profile *p)
 {
 	for (size_t i = 0; i < p->n_points; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The words of the house: what can be set on a device, by which mechanism, how exactly. Plain
- * types; everything else speaks in them. */
+/* What can be set on a device, by which mechanism, and how exactly. All other rooms use these
+ * types. */
 
 #include <stdbool.h>
 #include <stddef.h>

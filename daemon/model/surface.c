@@ -83,8 +83,8 @@ static double ratio(double a, double b, double pivot)
 	return pivot > 0 ? a * b / pivot : MIN(a, b);
 }
 
-/* A cross of points: depth and chunk each act as a factor, measured from the pivot they share. The
- * pivot of the highest depth and chunk is the surest. */
+/* Fills a cell from a cross of points: depth and chunk each act as a factor, measured from the
+ * pivot that they share. The pivot of the highest depth and chunk is the surest. */
 static bool fill_by_ratio(Surface *s, const Known *k, unsigned i, unsigned j)
 {
 	for (int pi = (int)s->n_depths - 1; pi >= 0; pi--) {
@@ -107,7 +107,7 @@ static bool fill_by_ratio(Surface *s, const Known *k, unsigned i, unsigned j)
 	return false;
 }
 
-/* No line, no cross: the nearest point, which is all that is known. */
+/* Without a line or a cross, the nearest point is all that is known. */
 static bool fill_nearest(Surface *s, const Known *k, unsigned i, unsigned j)
 {
 	double nearest = INFINITY;
@@ -201,7 +201,7 @@ static bool surface_build(Surface *s, const Profile *p, int state, Direction d, 
 	return true;
 }
 
-/* The state's own points, else state 0's, else those of the other pattern, then of the other
+/* Uses the state's own points, else state 0's, else those of the other pattern, then of the other
  * direction. Returns whether they are the state's own. */
 static bool surface_find(Surface *s, const Profile *p, int state, Direction d, Pattern t)
 {
@@ -268,7 +268,7 @@ void surface_at(const Surface *s, double depth, double chunk_kib, Cell *ret)
 		ret->error *= WIDER_OUTSIDE;
 		ret->estimated = true;
 	}
-	/* IOs smaller than any measured are as many, not as many bytes */
+	/* IOs smaller than any measured come as often, with fewer bytes */
 	if (chunk_kib < s->smallest_kib)
 		ret->mb_s *= chunk_kib / s->smallest_kib;
 }

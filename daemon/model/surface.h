@@ -35,7 +35,7 @@ typedef struct StateModel {
 
 /* power_state -1: as found, which is state 0. */
 void state_model_build(StateModel *m, const Profile *p, int power_state);
-/* Exact at the points, bilinear between them, clamped and with a wider error outside. */
+/* Interpolates: exact at the points, bilinear between, clamped and with a wider error outside. */
 void surface_at(const Surface *s, double depth, double chunk_kib, Cell *ret);
 /* The most that IO up to this depth and chunk can draw, errors added; INFINITY without points. */
 double state_model_reach(const StateModel *m, unsigned depth, unsigned chunk_kib);

@@ -129,8 +129,7 @@ static int add_span(const Work *w, size_t i, const Candidate *c, const Span *s, 
 	return r < 0 ? r : add(w, i, c, &spare, l);
 }
 
-/* Cuts the span to what is within the device's limit and above its floor. False: nothing is left.
- */
+/* Cuts the span to the device's limit and to its floor. False: nothing is left. */
 static bool cut(const Work *w, size_t i, bool keep_floor, Span *s)
 {
 	double limit = limit_of(w, i), floor = w->terms[i].floor_mb_s;

@@ -18,8 +18,7 @@ typedef struct PlanDevice {
 	double demand_mb_s; /* INFINITY: as much as it can get */
 	double limit_w;     /* claim on this device alone; INFINITY none */
 	size_t group;       /* index into groups, or PLAN_NO_GROUP */
-	bool held; /* cannot be changed now (not yet probed, failed knob, in transition): counts at
-		      held_w */
+	bool held; /* cannot be changed now (unprobed, failed, in transition): counts at held_w */
 	double held_w;
 	Setting held_setting;
 	size_t pool; /* sleeps and wakes with the others of it; PLAN_NO_POOL: alone */
@@ -39,8 +38,7 @@ typedef struct PlanDevice {
 typedef struct PlanGroup {
 	const char *name;
 	double limit_w;   /* without what is reserved */
-	double reserve_w; /* kept free for spin-ups to come; a plan that needs it is not short of it
-			   */
+	double reserve_w; /* kept free for spin-ups to come; using it is no shortfall */
 } PlanGroup;
 
 typedef struct PlanInput {
