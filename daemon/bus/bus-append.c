@@ -3,7 +3,7 @@
 
 #include "bus/bus-internal.h"
 
-/* 100 % of a claim's scope. */
+/* The watts that are 100 % of a claim's scope. */
 static double scope_rated_w(Bus *b, const Claim *c)
 {
 	const Device *d;

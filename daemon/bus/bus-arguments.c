@@ -55,7 +55,7 @@ static int wrong_type(sd_bus_error *error, const char *name, const char *right)
 				 right);
 }
 
-/* Claims are kept as lines of text and shown on terminals: no control characters. */
+/* Claims are kept as lines of text and shown on terminals, so control characters are refused. */
 static int read_text(sd_bus_message *m, const char *name, char type, void *ret, sd_bus_error *error)
 {
 	const char *text;
@@ -211,7 +211,7 @@ int bus_read_options(sd_bus_message *m, BusOptionSet set, BusOptions *options, s
 	return r < 0 ? r : sd_bus_message_exit_container(m);
 }
 
-/* The names that would have been right, as many as a line takes. */
+/* Lists the names that would have been right, as many as a line takes. */
 static void known_names(Bus *b, bool groups, char *buf, size_t size)
 {
 	DeviceState d;
@@ -260,7 +260,7 @@ static int check_group(Bus *b, const char *name, sd_bus_error *error)
 				 "Unknown group \"%s\": there are %s", name, known);
 }
 
-/* A policy's name becomes a file's. */
+/* The name of a policy becomes the name of a file. */
 int bus_check_policy_name(const char *name, sd_bus_error *error)
 {
 	if (*name && *name != '.' && !strchr(name, '/'))

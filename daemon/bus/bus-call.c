@@ -38,7 +38,7 @@ void bus_call_note_sent(int r, const char *what)
 		log_warning_errno(r, "Cannot send %s on the bus", what);
 }
 
-/* Who waits for an answer waits in vain: the bus tells them that we have left it. */
+/* Callers who still wait get no answer; the bus tells them that we have left it. */
 void bus_calls_abandon(Bus *b)
 {
 	for (Call *c = b->calls, *next; c; c = next) {

@@ -104,7 +104,7 @@ static int get_flag(sd_bus *bus, const char *path, const char *interface, const 
 	return sd_bus_message_append(reply, "b", flag);
 }
 
-/* Bytes that its cache holds back, or could; UINT64_MAX where none is known. */
+/* The bytes that its cache holds back, or could; UINT64_MAX where no cache is known. */
 static int get_cache(sd_bus *bus, const char *path, const char *interface, const char *property,
 		     sd_bus_message *reply, void *userdata, sd_bus_error *error)
 {

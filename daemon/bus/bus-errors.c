@@ -4,7 +4,7 @@
 
 #include "bus/bus-internal.h"
 
-/* Root, or whoever runs the daemon: on a private bus that may be a plain user. */
+/* Root may, and the user who runs the daemon, who may be a plain user on a private bus. */
 int bus_check_sender(sd_bus_message *m, sd_bus_error *error)
 {
 	_cleanup_(sd_bus_creds_unrefp) sd_bus_creds *creds = NULL;

@@ -45,7 +45,7 @@ struct Bus {
 	bool testing;       /* a wake test is under way */
 
 	ControlState state; /* filled afresh for every request, see bus_find_manager() */
-	DeviceState device; /* likewise, see bus-device.c */
+	DeviceState device; /* filled likewise, see bus-device.c */
 
 	/* what listeners were last told, see bus-signals.c */
 	sd_event_source *emit;
@@ -104,7 +104,7 @@ int bus_check_policy_name(const char *name, sd_bus_error *error);
 
 /* bus-errors.c */
 int bus_check_sender(sd_bus_message *m, sd_bus_error *error);
-/* An error of the manager's as a named one; `invalid` and `missing` name -EINVAL and -ENOENT. */
+/* Gives an error of control's its name; `invalid` and `missing` name -EINVAL and -ENOENT. */
 int bus_manager_error(sd_bus_error *error, int r, const char *text, const char *invalid,
 		      const char *missing);
 

@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include "bus/bus-internal.h"
 
-/* Who asked, when the caller does not say: its command's name, for people to read. */
+/* Where the caller does not say who asks, its command's name does, for people to read. */
 static char *default_source(sd_bus_message *m)
 {
 	_cleanup_(sd_bus_creds_unrefp) sd_bus_creds *creds = NULL;
@@ -18,7 +18,7 @@ static char *default_source(sd_bus_message *m)
 	return strdup(comm);
 }
 
-/* The cookie is what the caller waits for; it is given when the limit is enforced. */
+/* The caller waits for the cookie, which is sent when the limit is enforced. */
 static void on_enforced(void *userdata)
 {
 	_cleanup_(bus_call_freep) Call *c = userdata;
@@ -157,7 +157,7 @@ static void on_fresh_for_plan(void *userdata)
 	bus_call_note_sent(r, "a plan");
 }
 
-/* What it says hangs on what the devices do now. */
+/* A plan depends on what the devices do now, so their figures are refreshed first. */
 static int method_plan(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
 	_cleanup_(bus_call_freep) Call *call = NULL;
@@ -211,7 +211,7 @@ static int append_reasons(Bus *b, sd_bus_message *m, const char *device)
 	return r < 0 ? r : sd_bus_message_close_container(m);
 }
 
-/* Who woke a disk is named there, and names are any bytes. */
+/* A decision may name who woke a disk, and such names are any bytes. */
 static int append_decision(sd_bus_message *m, const Decision *d)
 {
 	_cleanup_free_ char *what = utf8_copy(d->what), *why = utf8_copy(d->why);
@@ -288,7 +288,7 @@ static int method_reload(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	return sd_bus_reply_method_return(m, NULL);
 }
 
-/* Who may do what is bus_check_sender()'s business, with an error of our own. */
+/* sd-bus lets everybody call: bus_check_sender() refuses with an error of our own. */
 #define OPEN SD_BUS_VTABLE_UNPRIVILEGED
 
 static const sd_bus_vtable manager_methods[] = {
@@ -327,8 +327,9 @@ static const sd_bus_vtable manager_methods[] = {
 	SD_BUS_VTABLE_END,
 };
 
-/* Fallback vtables only for the sake of their find functions: that of the properties looks at the
- * state once a request, not once a property; a method call does not wait for that. */
+/* The vtables are fallback ones only for the sake of their find functions: that of the properties
+ * looks at the state once a request instead of once a property, and a method call does not wait for
+ * that. */
 int bus_manager_register(Bus *b)
 {
 	int r = sd_bus_add_fallback_vtable(b->bus, NULL, BUS_PATH, BUS_MANAGER, manager_methods,

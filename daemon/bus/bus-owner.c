@@ -5,7 +5,8 @@
 #include "base/log.h"
 #include "bus/bus-internal.h"
 
-/* One sd_bus_track an owner: its handler tells that the name is gone, not which one it was. */
+/* Each owner has an sd_bus_track of its own, because its handler tells that a name is gone, but not
+ * which one. */
 struct Owner {
 	Bus *bus;
 	char *name;
@@ -60,7 +61,7 @@ int bus_owner_watch(Bus *b, const char *name)
 	if (!o->name)
 		return -ENOMEM;
 	r = sd_bus_track_new(b->bus, &o->track, on_owner_gone, o);
-	if (r >= 0) /* fails when the name is gone already */
+	if (r >= 0) /* this fails when the name is gone already */
 		r = sd_bus_track_add_name(o->track, name);
 	if (r < 0)
 		return r;

@@ -6,9 +6,9 @@
 #include "base/log.h"
 #include "bus/bus-internal.h"
 
-/* Signals go out at once; changed properties once per turn of the loop, after everything else.
- * Watts and rates move all the time and are not announced: who wants them reads them, and a node
- * that nobody looks at is silent. */
+/* Signals go out at once; changed properties go out once per turn of the loop, after everything
+ * else. Watts and rates move all the time and are not announced: whoever wants them reads them, and
+ * a node that nobody looks at is silent. */
 
 static void warn_unsent(int r, const char *what)
 {
@@ -102,7 +102,7 @@ static bool same(double a, double b)
 	return a == b || (isnan(a) && isnan(b));
 }
 
-/* The manager's properties that differ from what was told; at most one name each. */
+/* Lists the manager's properties that differ from what was told; at most one name each. */
 static size_t changed_state(Bus *b, const ControlState *now, const char **names)
 {
 	const ControlState *told = &b->told;

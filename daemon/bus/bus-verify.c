@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Questions that devices have to be asked for: answered when they have answered. */
+/* Some questions are put to the devices: they are answered when the devices have answered. */
 
 #include <errno.h>
 
@@ -39,7 +39,7 @@ static void on_verified(const VerifyResult *v, void *userdata)
 		bus_call_note_sent(answer_verify(c->message, v), "what differs");
 }
 
-/* Root alone: it reads from every touched device. */
+/* This is for root alone, because it reads from every touched device. */
 int bus_verify(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
 	_cleanup_(bus_call_freep) Call *call = NULL;

@@ -41,8 +41,8 @@ static int answer(sd_bus_message *call, int result, double seconds, const char *
 	return sd_bus_reply_method_error(call, &error);
 }
 
-/* Whoever asked may have left the bus: the answer is then dropped by it, and what came of the test
- * is on record all the same. */
+/* Whoever asked may have left the bus, which then drops the answer. The result of the test is
+ * recorded all the same. */
 static void on_wake_tested(int result, double seconds, const char *text, void *userdata)
 {
 	_cleanup_(bus_call_freep) Call *c = userdata;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The D-Bus face, org.storpower1. The contract is org.storpower1.xml beside this file. */
+/* Offers org.storpower1 on D-Bus. The contract is org.storpower1.xml beside this file. */
 
 #include <systemd/sd-event.h>
 
@@ -18,6 +18,7 @@ typedef struct BusConfig {
  * name is what keeps two daemons off the same devices. Failures are logged with the next step. When
  * the connection is lost later the event loop is left with EXIT_FAILURE. */
 int bus_open(const char *address, sd_event *event, Control *c, const BusConfig *config, Bus **ret);
-/* Sends what is queued, takes the manager's events back. Before control_free(). Returns NULL. */
+/* Sends what is queued and takes control's events back. Call it before control_free(). Returns
+ * NULL. */
 Bus *bus_close(Bus *b);
 DEFINE_CLEANUP(Bus *, bus_close);

@@ -79,7 +79,8 @@ static bool means_no_daemon(const char *name)
 	return false;
 }
 
-/* The status that a D-Bus error means, its text printed as the outcome of `action`. */
+/* Prints the text of a D-Bus error as the outcome of `action`, and returns the status that it
+ * means. */
 static int report(const Ctl *c, const char *action, const sd_bus_error *error, int r)
 {
 	bool failed;

@@ -81,7 +81,7 @@ static const char *knob_state(json_object *k)
 	return *json_text(k, "Wanted") ? "held" : "as found";
 }
 
-/* Values can be long (io.cost): below the table, a line each. */
+/* Values can be long (io.cost), so they come below the table, a line each. */
 static void print_knobs(const Ctl *c, json_object *knobs)
 {
 	static const char *const columns[] = { "KNOB", "EXACTNESS", "STATE", NULL };
@@ -161,7 +161,7 @@ static double tenths(json_object *d, const char *key)
 	return round(10 * json_number(d, key)) / 10;
 }
 
-/* Of disks alone: nothing else sleeps, or has an account. */
+/* This is for disks alone: nothing else sleeps or has an account. */
 static void print_sleep(json_object *d)
 {
 	if (streq(json_text(d, "Kind"), "hdd") && *json_text(d, "AwakeReason"))
@@ -176,7 +176,7 @@ static void print_sleep(json_object *d)
 		       json_text(d, "StartsUsed"));
 }
 
-/* Where something above it holds its writes, or could. */
+/* This is for disks that have something above them that holds their writes, or could. */
 static void print_redirect(json_object *d)
 {
 	bool cache = json_member(d, "CacheRoom");

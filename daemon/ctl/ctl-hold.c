@@ -37,7 +37,7 @@ static uint64_t left_until(uint64_t at_us, uint64_t now_us)
 	return at_us > now_us ? at_us - now_us : 0;
 }
 
-/* For what is left of its time. False: nothing is. */
+/* Makes the claim again for what is left of its time. False: nothing is left. */
 static bool claim_again(Hold *h)
 {
 	uint64_t now = clock_now_us(&clock_boottime), begins = MAX(h->start_us, now);

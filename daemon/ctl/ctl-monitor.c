@@ -9,7 +9,8 @@
 #include "base/clock.h"
 #include "ctl/ctl.h"
 
-/* Signals as they come, and once a second a look at the watts, told when they moved. */
+/* Prints signals as they come, and looks at the watts once a second and prints them when they
+ * moved. */
 
 #define WATTS_MOVED 0.01 /* of the rated power */
 

@@ -25,7 +25,7 @@ int ctl_parse_budget(const char *text, double *ret_value, const char **ret_unit)
 	return STATUS_OK;
 }
 
-/* "storpowerctl (alice)": the one who called sudo, if any. */
+/* "storpowerctl (alice)" names the user, or whoever called sudo. */
 static void who_asks(char *buf, size_t size)
 {
 	const char *name = getenv("SUDO_USER");
@@ -124,8 +124,8 @@ static json_object *find_claim(json_object *claims, uint64_t cookie)
 	return NULL;
 }
 
-/* Only now that the new claim holds: there is no moment without a limit. One that is to start later
- * replaces nothing. */
+/* The earlier claim is released only when the new one holds, so that there is no moment without a
+ * limit. A claim that is to start later replaces nothing. */
 static int replace_earlier(Ctl *c, uint64_t cookie)
 {
 	_cleanup_json_ json_object *state = NULL;

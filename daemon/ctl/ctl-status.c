@@ -15,7 +15,7 @@ static void format_limit(char *buf, size_t size, json_object *claim)
 		snprintf(buf, size, "%s", watts);
 }
 
-/* "never" is not a number in JSON: absent. */
+/* JSON has no number for "never", so the member is absent then. */
 static void format_seconds(char *buf, size_t size, double s)
 {
 	format_duration(buf, size, isnan(s) ? USEC_NEVER : (uint64_t)(s * USEC_PER_SEC));

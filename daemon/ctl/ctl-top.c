@@ -33,7 +33,7 @@ static json_object *find_same(json_object *rows, json_object *row)
 	return NULL;
 }
 
-/* NULL: it came between the two, or began anew. */
+/* The rates between two rows of a consumer. NULL: it came between the two, or began anew. */
 static json_object *rates(json_object *before, json_object *after)
 {
 	static const char *const kept[] = { "Device", "Cgroup", "Gone", "Uncontrolled" };
@@ -64,7 +64,7 @@ static json_object *rates(json_object *before, json_object *after)
 	return o;
 }
 
-/* Of what is known, the joules decide, else the bytes. */
+/* The joules decide where they are known, else the bytes. */
 static int by_spending(const void *a, const void *b)
 {
 	json_object *x = *(json_object *const *)a, *y = *(json_object *const *)b;
@@ -202,7 +202,7 @@ static unsigned long rows_wanted(const Ctl *c, bool again)
 	return ULONG_MAX;
 }
 
-/* One look: the growth since *before, which becomes the present. */
+/* Prints the growth since *before, and makes *before the present. */
 static int look(Ctl *c, json_object **before, bool again)
 {
 	_cleanup_json_ json_object *all = json_object_new_array(), *rows = NULL;

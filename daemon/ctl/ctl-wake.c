@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "ctl/table.h"
 
-/* Up to two minutes; the daemon gives up first, and says so. */
+/* A test takes up to two minutes. The daemon gives up before this, and says so. */
 #define WAKE_TEST_PATIENCE_US (200 * USEC_PER_SEC)
 
 const char *ctl_device_name(const char *name)

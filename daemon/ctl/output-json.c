@@ -4,7 +4,7 @@
 
 #include "ctl/ctl.h"
 
-/* Ten digits, not the seventeen of json-c. */
+/* Ten digits are printed instead of json-c's seventeen. */
 json_object *json_from_double(double d)
 {
 	json_object *o;

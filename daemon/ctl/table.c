@@ -60,7 +60,7 @@ void table_row(Table *t, ...)
 	va_end(ap);
 }
 
-/* Columns on a terminal, near enough: one a code point of UTF-8. */
+/* Counts the columns on a terminal, near enough: one a code point of UTF-8. */
 static size_t text_width(const char *s)
 {
 	size_t n = 0;

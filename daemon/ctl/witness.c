@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The tools' words are for people and have changed over time: only what has meant the same in all
- * versions since Debian 12's is looked for, and anything else is no testimony, not a difference. */
+/* The tools' words are for people and have changed over time. Only words that have meant the same
+ * in all versions since Debian 12's are looked for; anything else is no testimony and no
+ * difference. */
 
 #include "ctl/witness.h"
 
@@ -16,7 +17,7 @@
 #define ANSWER_MAX   65536
 #define ARGUMENT_MAX 64
 
-/* Its output, standard error too; -ENOENT when the program is not installed. */
+/* Returns its output, standard error included. -ENOENT: the program is not installed. */
 static int ask_tool(const char *const *argv, char **ret_answer)
 {
 	const Program p = {
@@ -85,7 +86,7 @@ static bool is_ata(const char *name)
 	       strncmp(vendor, "ATA", 3) == 0;
 }
 
-/* Asleep or awake is what all versions tell; hdparm has no word for the idle conditions. */
+/* All versions of hdparm tell asleep from awake; none has a word for the idle conditions. */
 static void judge_disk(json_object *device, const char *answer, const char *asleep,
 		       const char *awake, Testimony *t)
 {

@@ -5,7 +5,7 @@
 
 #include "ctl/ctl.h"
 
-/* One row for each device that a tool knows: Device, Witness (the command), Ours, Theirs, Agrees
- * (null: the tool is missing or does not understand the device; Theirs says so). Needs the rights
- * to open the devices; wakes none. *ret_n_differ counts those that do not agree. */
+/* Returns one row for each device that a tool knows: Device, Witness (the command), Ours, Theirs,
+ * Agrees (null: the tool is missing or does not understand the device; Theirs says so). It needs
+ * the rights to open the devices, and wakes none. *ret_n_differ counts those that do not agree. */
 json_object *witness_devices(json_object *devices, size_t *ret_n_differ);
