@@ -9,8 +9,8 @@
 #define PROTOCOL_NON_DATA   (3 << 1)
 #define PROTOCOL_PIO_IN     (4 << 1)
 #define EXTEND              0x01
-#define CK_COND             0x20 /* always tell the registers */
-#define SECTORS_IN          0x0e /* from the device, in blocks, as many as the count says */
+#define CK_COND             0x20 /* the answer always has the registers */
+#define SECTORS_IN          0x0e /* data comes from the device, in blocks, as many as the count says */
 
 #define DESCRIPTOR_ATA_STATUS 0x09
 
@@ -45,8 +45,8 @@ static ScsiCommand pass_through(const AtaCommand *c)
 	};
 }
 
-/* In a descriptor, or in the fields of the fixed format (SAT-5 12.2.2.6): which of them is the
- * HBA's choice. */
+/* The registers come in a descriptor, or in the fields of the fixed format (SAT-5 12.2.2.6), as the
+ * HBA chooses. */
 static bool read_registers(const ScsiCommand *s, Registers *ret)
 {
 	const uint8_t *d =
@@ -73,8 +73,8 @@ static int registers_result(const Registers *g)
 	return g->status & STATUS_ERR && g->error & ERROR_ABRT ? -EOPNOTSUPP : -EIO;
 }
 
-/* libata says this of a command that the disk aborted, and then it has no registers. It says the
- * same of a command that a reset has cut off, so the command is tried again. */
+/* libata answers so, without registers, when the disk aborted the command. It answers the same when
+ * a reset cut the command off, so the command is tried again. */
 static bool is_plain_abort(const ScsiCommand *s)
 {
 	struct sg_scsi_sense_hdr h;

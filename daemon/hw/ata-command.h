@@ -28,7 +28,7 @@
 
 typedef struct AtaCommand {
 	uint8_t command, feature, count, device;
-	uint32_t lba;  /* 24 bits are enough for what is said here */
+	uint32_t lba;  /* 24 bits are enough for the commands of this daemon */
 	bool extended; /* of the 48-bit commands */
 	uint8_t *in;   /* count sectors; NULL: no data */
 	unsigned timeout_s;
@@ -36,5 +36,5 @@ typedef struct AtaCommand {
 } AtaCommand;
 
 /* -EOPNOTSUPP: the disk aborted it, or nothing takes ATA commands here; -EBADMSG: the answer lacks
- * the registers; else as of scsi_command_send(). */
+ * the registers; else the errors of scsi_command_send(). */
 int ata_command_run(int fd, AtaCommand *c);

@@ -5,7 +5,8 @@
 
 #include "hw/disk-power.h"
 
-/* Fills in which conditions there are, and p->epc; both or nothing. */
+/* Fills in which conditions there are, and p->epc: both of them, or neither. */
 int ata_epc_describe(int fd, DiskPower *p);
-/* At once, and not held: the next IO wakes the disk, and its timers count as before. */
+/* Puts the disk into the condition at once, without holding it there: the next IO wakes the disk,
+ * and its timers count as before. */
 int ata_epc_go_to(int fd, Condition c);

@@ -72,8 +72,8 @@ static int ata_get(int fd, Condition *ret)
 	return -EBADMSG;
 }
 
-/* The log may lie on the medium: it is not read from a disk in standby, which until it is asked
- * again offers what every disk has. */
+/* The log may lie on the medium, so it is not read from a disk in standby. Such a disk offers what
+ * every disk has until it is asked again. */
 static int ata_describe(int fd, DiskPower *ret)
 {
 	uint8_t id[ATA_SECTOR_BYTES];

@@ -44,7 +44,7 @@ void real_device_free(Device *d)
 	real_free(d->impl);
 }
 
-/* n: how many block devices it has. */
+/* n is the number of its block devices. */
 static RealDevice *real_new(const char *sysfs_root, const char *folder, size_t n)
 {
 	_cleanup_(real_freep) RealDevice *i = calloc(1, sizeof(*i));
@@ -87,7 +87,7 @@ static int set_text(char **to, char *text)
 	return 0;
 }
 
-/* A failure that was seen counts more than what the configuration says. */
+/* A wake test that failed counts more than what the configuration says. */
 void real_device_trust(Device *d)
 {
 	RealDevice *i = d->impl;

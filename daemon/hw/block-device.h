@@ -13,13 +13,13 @@ typedef struct BlockDeviceOptions {
 	const char *redirect;    /* Device.redirect; NULL: "" */
 } BlockDeviceOptions;
 
-/* "nvme0" or "sda": reads who and what it is; without a profile. -ENODEV: not there (a loop device
- * without its file is not); -EAGAIN: an NVMe controller that is being reset. options NULL: none of
- * them. */
+/* Makes the device "nvme0" or "sda" by what the device says of itself, without a profile. -ENODEV:
+ * it is not there (a loop device without its file is not); -EAGAIN: the NVMe controller is being
+ * reset. options NULL: none of them. */
 int block_device_new(const char *sysfs_root, const char *name, const BlockDeviceOptions *options,
 		     Device **ret);
 /* For device_match_profile(); lives as long as the device. */
 void block_device_describe(const Device *d, Descriptor *ret);
 /* A disk that was asleep when it was found is asked for its power conditions only when it is awake
- * again. True: it has been now, and has more to offer. */
+ * again. True: it has been asked now, and has more to offer. */
 bool block_device_wake_up(Device *d);

@@ -134,7 +134,8 @@ static bool is_named_in(char *const *list, const char *name)
 	return false;
 }
 
-/* The first connection of a new controller is no reset: only of those known before. */
+/* Marks the slots that were reset. Only controllers known before count, because the first
+ * connection of a new one is no reset. */
 static void mark_resets(BlockInventory *b, const BlockNews *news)
 {
 	for (size_t i = 0; i < b->n_slots; i++) {
@@ -157,8 +158,8 @@ static void tell_resets(BlockInventory *b)
 	}
 }
 
-/* The monitor is only a doorbell: what is there is read from sysfs, so that lost events and events
- * of one device that overtake each other do no harm. */
+/* The monitor only says that something happened. What is there is read from sysfs, so that lost
+ * events and events that overtake each other do no harm. */
 static int block_process(Inventory *i)
 {
 	BlockInventory *b = block_inventory(i);
@@ -169,7 +170,8 @@ static int block_process(Inventory *i)
 		return look_at_all(b);
 	block_monitor_read(b->monitor, &news);
 	mark_resets(b, &news);
-	tell_resets(b); /* first: looking around takes its time, and these have lost their caps */
+	tell_resets(b); /* these come first: looking around takes its time, and they have lost their
+			   caps */
 	r = news.devices || news.resumed ? look_at_all(b) : each_slot(b, review_if_there);
 	strv_free(news.reset);
 	return r;

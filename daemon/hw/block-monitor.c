@@ -19,7 +19,8 @@
 struct BlockMonitor {
 	struct udev *udev;
 	struct udev_monitor *events;
-	struct udev_monitor *resets; /* the kernel's own word: rules change nothing about a reset */
+	struct udev_monitor
+		*resets; /* straight from the kernel, because rules change nothing about a reset */
 	int mounts, swaps, clock_jump;
 	int epoll;          /* over all of them */
 	uint64_t asleep_us; /* how long the machine was suspended in all */
@@ -36,8 +37,8 @@ static uint64_t suspended_us(void)
 	       (uint64_t)((boot.tv_nsec - mono.tv_nsec) / 1000);
 }
 
-/* After udev's rules, which may choose the scheduler that we are to find as the original; straight
- * from the kernel where no udev runs, as its events would then never come. */
+/* Events come after udev's rules, which may choose the scheduler that we are to find as the
+ * original. Where no udev runs they come straight from the kernel. */
 static int open_events(BlockMonitor *m)
 {
 	const char *source = access("/run/udev/control", F_OK) == 0 ? "udev" : "kernel";
@@ -66,8 +67,8 @@ static int open_resets(BlockMonitor *m)
 	return r < 0 ? r : udev_monitor_enable_receiving(m->resets);
 }
 
-/* The kernel cancels such a timer whenever wall clock and CLOCK_MONOTONIC part, which resuming
- * does (fs/timerfd.c, timerfd_resume); so that nobody has to look. */
+/* The kernel cancels such a timer whenever the wall clock jumps against CLOCK_MONOTONIC, as it does
+ * on resuming (fs/timerfd.c, timerfd_resume). So nobody has to look at clocks. */
 static int arm_clock_jump(BlockMonitor *m)
 {
 	const struct itimerspec never = { .it_value.tv_sec = FAR_FUTURE_S };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Word of what happens to this machine's storage: devices that come, go or are reset, file systems
- * and swap that are mounted, the machine waking from suspend. Idle it wakes nobody. */
+/* Tells what happens to this machine's storage: devices come, go or are reset, file systems and
+ * swap are mounted, the machine wakes from suspend. While nothing happens it wakes nobody. */
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What a device is a part of, and what follows from that: it changes while the device stays. */
+/* What a device is a part of and what follows from that. This changes while the device stays. */
 
 #include "hw/block-slot.h"
 
@@ -11,7 +11,7 @@ typedef struct BlockPlace {
 	char *protected_why;
 } BlockPlace;
 
-/* By the topology that is being looked at. -ENOMEM. */
+/* Finds the place of the device in b->topology. -ENOMEM. */
 int block_place_find(const BlockInventory *b, const BlockSlot *s, BlockPlace *ret);
 void block_place_done(BlockPlace *p);
 /* The device gets that place, and *p the one it had. */

@@ -14,7 +14,7 @@
 #define SECTOR_SIZE 512ULL /* of sysfs, whatever the device's own */
 #define HOST        "host/"
 
-/* Is it the device itself that is there, and not another that has got its name since? */
+/* Is the device itself still there, and not another one that has got its name since? */
 static bool is_there(const RealDevice *i)
 {
 	struct stat st;
@@ -22,7 +22,7 @@ static bool is_there(const RealDevice *i)
 	return stat(i->folder, &st) == 0 && st.st_ino == i->inode;
 }
 
-/* -ENODEV where not the attribute alone is missing but the whole device. */
+/* Turns an error into -ENODEV where the whole device is missing, not the attribute alone. */
 static int gone_or(const RealDevice *i, int error)
 {
 	return (error == -ENOENT || error == -ENXIO) && !is_there(i) ? -ENODEV : error;

@@ -69,7 +69,8 @@ static int give_group(const BlockConfig *c, Device *d)
 	return 0;
 }
 
-/* Two loop devices over one file, or a cloned disk: the journal must tell them apart. */
+/* Two loop devices over one file, or two cloned disks, have one id. The journal must tell them
+ * apart. */
 static int make_id_unique(BlockInventory *b, Device *d)
 {
 	for (size_t i = 0; i < b->n_slots; i++) {
@@ -191,8 +192,8 @@ int block_slot_review(BlockInventory *b, BlockSlot *s)
 	return 0;
 }
 
-/* Is this what the configuration calls by that name? It may name the kernel's name or the id, of
- * the device or of a namespace. */
+/* Does the configuration mean this slot by that name? It may be the kernel's name or the id, of the
+ * device or of a namespace. */
 static bool goes_by(const BlockInventory *b, const BlockSlot *s, const char *id, const char *name)
 {
 	if (streq(s->name, name) || streq(id, name) || nvme_namespaces_have(&s->namespaces, name))
@@ -233,7 +234,8 @@ static bool is_wanted(const BlockInventory *b, const BlockSlot *s)
 	       (is_nvme_controller(s->name) || !stack_why_ignored(b->sysfs_root, s->name));
 }
 
-/* A text that changes when another device has got the name, or a controller other namespaces. */
+/* Returns a text that changes when another device has got the name, or when a controller has got
+ * other namespaces. */
 static char *identity_of(const BlockSlot *s, const char *id)
 {
 	char *text = strdup(id);
@@ -246,8 +248,8 @@ static char *identity_of(const BlockSlot *s, const char *id)
 	return text;
 }
 
-/* NULL in *ret: nothing is there that is to be managed. A controller that is being reset is the
- * same as before. */
+/* *ret is NULL when nothing is there that is to be managed. A controller that is being reset counts
+ * as the same as before. */
 static int identify_slot(BlockInventory *b, BlockSlot *s, char **ret)
 {
 	bool controller = is_nvme_controller(s->name);

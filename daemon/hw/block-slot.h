@@ -12,11 +12,11 @@
 /* A controller or block device that is or was there. */
 typedef struct BlockSlot {
 	char *name;
-	char *identity; /* of what is there now; NULL: nothing to manage */
+	char *identity; /* of the device that is there now; NULL: there is nothing to manage */
 	const BlockConfig *config;
 	NvmeNamespaces namespaces;
 	Device *device;
-	bool refused; /* said once; until it goes */
+	bool refused; /* it was logged once, and is not logged again until the device goes */
 	bool reset;
 } BlockSlot;
 
@@ -32,7 +32,7 @@ typedef struct BlockInventory {
 	BlockMonitor *monitor; /* NULL below a fake root */
 } BlockInventory;
 
-/* Looks who is there by that name now, and tells what became of it. */
+/* Looks which device has that name now, and reports what has changed. */
 int block_slot_look(BlockInventory *b, BlockSlot *s);
 /* The device stays, but what lies on it may have changed. */
 int block_slot_review(BlockInventory *b, BlockSlot *s);

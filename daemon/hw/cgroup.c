@@ -51,8 +51,8 @@ static bool is_whole(const char *file)
 	return strncmp(name ? name + 1 : file, WHOLE_FILES, strlen(WHOLE_FILES)) == 0;
 }
 
-/* The line that begins with "MAJ:MIN ", what follows. The kernel leaves a "MAJ:MIN " without
- * anything behind it in io.stat where a cgroup has done no IO there. */
+/* Returns what follows "MAJ:MIN " on the line that begins so. Where a cgroup has done no IO, the
+ * kernel leaves a "MAJ:MIN " without anything behind it in io.stat. */
 static const char *find_line(char *text, dev_t devnum)
 {
 	unsigned found_major, found_minor;

@@ -23,7 +23,7 @@ struct DiskCondition {
 	DiskPower power;
 	unsigned all;   /* conditions that it has; those of power may be set */
 	Condition last; /* seen or set */
-	bool stopped;   /* and said so */
+	bool stopped;   /* and this was logged */
 };
 
 static bool attribute_says(const char *folder, const char *attr, const char *what)

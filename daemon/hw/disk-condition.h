@@ -21,10 +21,11 @@ int disk_condition_open(const char *node, const char *sysfs_device_folder, bool 
 DiskCondition *disk_condition_close(DiskCondition *c); /* returns NULL */
 DEFINE_CLEANUP(DiskCondition *, disk_condition_close);
 
-/* Never wakes the disk. -EIO: stopped, its next IO fails (logged); -EBUSY: between two. */
+/* Never wakes the disk. -EIO: it is stopped and its next IO fails (logged); -EBUSY: it is between
+ * two conditions. */
 int disk_condition_get(DiskCondition *c, Condition *ret);
-/* Returns when the disk is there, or when it has had time to be: read it back. A disk's write cache
- * is flushed before it goes to standby. ACTIVE wakes it. */
+/* Returns when the disk has reached the condition, or has had the time to: read it back. A disk's
+ * write cache is flushed before it goes to standby. ACTIVE wakes it. */
 int disk_condition_set(DiskCondition *c, Condition condition);
 /* Sets whether standby may be commanded: returns the conditions that can be set now. Sends
  * nothing. */

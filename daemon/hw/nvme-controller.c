@@ -65,7 +65,8 @@ static int system_error(int error)
 	}
 }
 
-/* Of a command that was sent at start_us; r as libnvme returns it, with errno. */
+/* Takes the answer to a command that was sent at start_us; r is what libnvme returned, beside
+ * errno. */
 static int take_answer(Controller *c, int r, uint64_t start_us)
 {
 	int error = errno;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What is said to an NVMe controller, through libnvme: no other file of the daemon calls it. All
- * commands go to the controller (NSID 0, or all namespaces for a log), never to one namespace, and
- * none is waited for longer than CONTROLLER_TIMEOUT_MS. */
+/* The commands to an NVMe controller. No other file of the daemon calls libnvme. All commands go to
+ * the controller (NSID 0, or all namespaces for a log), never to one namespace, and none is waited
+ * for longer than CONTROLLER_TIMEOUT_MS. */
 
 #include "model/profile.h"
 

@@ -36,7 +36,8 @@ bool scsi_command_sense(const ScsiCommand *c, struct sg_scsi_sense_hdr *ret);
 /* What the answer means: 0; -EOPNOTSUPP: no such command or field; -EAGAIN: say it again; -EBUSY;
  * -EHOSTDOWN: the disk is stopped; -EIO. */
 int scsi_command_result(const ScsiCommand *c);
-/* Sends and judges, again while the disk only has news of its own to tell (UNIT ATTENTION). */
+/* Sends the command and judges the answer, again while the disk only tells news of its own (UNIT
+ * ATTENTION). */
 int scsi_command_run(int fd, ScsiCommand *c);
 /* The meaning of sense data as above. */
 int scsi_sense_result(const struct sg_scsi_sense_hdr *s);

@@ -44,7 +44,7 @@ static uint64_t random_offset(const WakeTest *t)
 	return (blocks - 1 - n % tail) * t->block_bytes;
 }
 
-/* As anybody's read goes: through the block layer, and not from the page cache. */
+/* The read goes as anybody's does, through the block layer, but not to the page cache. */
 static int read_block(const WakeTest *t)
 {
 	_cleanup_free_ void *buffer = aligned_alloc(t->block_bytes, t->block_bytes);
@@ -92,7 +92,7 @@ static int wake_by_command(WakeTest *t, const char *what)
 			r < 0 ? strerror(-r) : condition_name(now));
 }
 
-/* 0: awake. 1: the read was served, by a disk that sleeps on. */
+/* 0: the disk is awake. 1: the read was served, but the disk sleeps on. */
 static int read_once(WakeTest *t)
 {
 	uint64_t since_us = clock_now_us(&clock_boottime);

@@ -163,7 +163,8 @@ static int add_mapped(const Finder *f, const char *folder)
 	return add_member(f, POOL_LVM, uuid, name, device);
 }
 
-/* Nothing has it open, or nothing that the kernel shows: ZFS, or a btrfs that is not mounted. */
+/* Nothing that the kernel shows has the device open: it may be of a ZFS pool, or of a btrfs that is
+ * not mounted. */
 static int add_by_contents(const Finder *f, const char *device)
 {
 	_cleanup_free_ char *type = topology_property(f->sysfs_root, device, "ID_FS_TYPE");
@@ -252,7 +253,7 @@ static bool names_both(const Pool *a, const Pool *b)
 	return strverscmp(a->name, b->name) < 0;
 }
 
-/* Whatever hangs together by shared disks gets the name of its largest part. */
+/* Pools that share disks all get the name of the largest of them. */
 static void name_joined(PoolList *p)
 {
 	bool again = true;

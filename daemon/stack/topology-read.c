@@ -145,7 +145,8 @@ static int add_zfs_members(const char *sysfs_root, const char *pool, Names *to)
 	return devices ? folder_each(devices, add_if_in_pool, &s) : -ENOMEM;
 }
 
-/* What of the source names all devices: of ZFS's "POOL/DATASET" the pool. */
+/* The length of the part of the source that names all devices: of ZFS's "POOL/DATASET" that is the
+ * pool. */
 static size_t pool_length(const Mount *m)
 {
 	return strcspn(m->source, streq(m->type, "zfs") ? "/" : "");
@@ -234,7 +235,7 @@ static const Mount *mount_of_path(const Topology *t, const char *path)
 	return found;
 }
 
-/* 0: that is not known. */
+/* 0: the device number is not known. */
 static dev_t devnum_of_swap(const Topology *t, const MountEntry *swap)
 {
 	_cleanup_free_ char *name = NULL, *folder = NULL;

@@ -40,7 +40,7 @@ bool topology_below_mount(const Topology *t, const Mount *m, const char *disk)
 	return false;
 }
 
-/* The words as they come, with what belongs between them. */
+/* Puts the words together as they come, with what belongs between them. */
 typedef struct Teller {
 	const Topology *t;
 	FILE *out;
