@@ -20,7 +20,7 @@ typedef struct Attr {
 	const char *name;
 	unsigned kinds;
 	SimRegister reg;
-	/* NULL: the register's number */
+	/* NULL: it prints the register's number */
 	int (*print)(const SimRegisters *r, DeviceKind kind, char *buf, size_t size);
 	/* NULL: read-only */
 	int (*parse)(const SimRegisters *r, DeviceKind kind, const char *value, uint64_t *ret);
@@ -48,8 +48,8 @@ static int parse_number(const char *value, uint64_t min, uint64_t max, uint64_t 
 	return 0;
 }
 
-/* queue_requests_store(): too small is raised in silence, too large refused. Without a scheduler
- * the device's own tags are the limit. */
+/* As queue_requests_store(): it raises what is too small in silence, and refuses what is too large.
+ * Without a scheduler the device's own tags are the limit. */
 static int parse_nr_requests(const SimRegisters *r, DeviceKind kind, const char *value,
 			     uint64_t *ret)
 {
@@ -107,7 +107,7 @@ static int parse_scheduler(const SimRegisters *r, DeviceKind kind, const char *v
 	return parse_word(value, sim_scheduler_names, _SIM_SCHEDULER_MAX, ret);
 }
 
-/* bfq_strict_guarantees_store(): anything above 1 is 1. */
+/* As bfq_strict_guarantees_store(), which takes anything above 1 for 1. */
 static int parse_strict(const SimRegisters *r, DeviceKind kind, const char *value, uint64_t *ret)
 {
 	int e = parse_number(value, 0, INT32_MAX, ret);
@@ -167,7 +167,7 @@ static int print_size(const SimRegisters *r, DeviceKind kind, char *buf, size_t 
 		    size);
 }
 
-/* Nothing here sleeps by the kernel's own runtime power management. */
+/* No simulated device sleeps by the kernel's own runtime power management. */
 static int print_runtime_status(const SimRegisters *r, DeviceKind kind, char *buf, size_t size)
 {
 	(void)r;

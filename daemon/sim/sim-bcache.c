@@ -83,7 +83,7 @@ bool sim_bcache_has(const char *attr)
 	return strncmp(attr, FOLDER, strlen(FOLDER)) == 0;
 }
 
-/* bch_hprint(): at most three digits and one behind the point. */
+/* As bch_hprint(): at most three digits and one behind the point. */
 static int print_size(uint64_t v, char *buf, size_t size)
 {
 	static const char units[] = "kMGTPEZY";
@@ -140,8 +140,8 @@ static int parse_mode(const char *value, uint64_t *ret)
 	return -EINVAL;
 }
 
-/* bch_strtoul_h(): whole numbers, with a unit or without; "4.0M" as it was read is refused. Too
- * large becomes the largest, as sysfs_strtoul_clamp() has it. */
+/* As bch_strtoul_h(): it takes whole numbers with a unit or without, and refuses "4.0M" as it was
+ * read. What is too large becomes the largest, as in sysfs_strtoul_clamp(). */
 static int parse_size(const char *value, uint64_t max, uint64_t *ret)
 {
 	static const char units[] = "kmgt";

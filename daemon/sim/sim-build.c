@@ -8,7 +8,7 @@
 #include "sim/sim-node.h"
 #include "sim/sim-random.h"
 
-/* What the seed decides of a device, by purpose. */
+/* The seed decides these properties of a device. */
 enum { DRAW_WATTS = 1, DRAW_SPEED, DRAW_CEILING };
 
 /* Devices keep themselves up to this far below their ceilings. */
@@ -64,7 +64,8 @@ static char *model_string(const Profile *p)
 	return s;
 }
 
-/* Member `index` of the section. An IO to a pool is an IO to all of it: they share their chance. */
+/* Puts member `index` of the section into its pool. An IO to a pool is an IO to all of it, so the
+ * members share their chance. */
 static int join_pool(const SimNode *n, const SimGroup *g, unsigned index, SimDevice *s)
 {
 	char *pool;
@@ -247,8 +248,8 @@ static int check_faults(const SimNode *n)
 	return 0;
 }
 
-/* Another run's time may lie ahead of this one's: a virtual clock, or the machine was booted since.
- * Then the hardware has had all the time it needed. */
+/* The time of an earlier run may lie ahead of this one's, because its clock was virtual or the
+ * machine was booted since. Then the hardware has had all the time it needed. */
 static void take_over(SimDevice *s, uint64_t now_us)
 {
 	SimTruth *t = &s->record->truth;
@@ -280,7 +281,7 @@ static void attach(SimNode *n, SimDevice *s, SimRecord *record, uint64_t now_us)
 	}
 }
 
-/* Once all have their records: a cache looks at its disks. */
+/* Begins when all devices have their records, because a cache looks at its disks. */
 static void begin(SimDevice *s)
 {
 	sim_device_advance_locked(s);

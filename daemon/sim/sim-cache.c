@@ -23,7 +23,7 @@ static double target_bytes(const SimTruth *t, const SimNature *n)
 	return n->cache_bytes * (double)t->real.value[SIM_WRITEBACK_PERCENT] / 100;
 }
 
-/* should_writeback() and check_should_bypass(): of the writes. */
+/* The share of the writes that is held, by should_writeback() and check_should_bypass(). */
 static double held_share(const SimTruth *t, const SimNature *n)
 {
 	if (t->real.value[SIM_CACHE_MODE] != SIM_CACHE_WRITEBACK || t->bypassed)
@@ -36,7 +36,7 @@ static double cached_share(const SimTruth *t, const SimNature *n)
 	return t->real.value[SIM_CACHE_MODE] == SIM_CACHE_NONE ? 0 : n->cached_reads;
 }
 
-/* Without a target, and where nothing is written, it goes as fast as the disk takes it. */
+/* Without a target, and where nothing is written, it writes back as fast as the disk takes it. */
 static double writeback_mb_s(const SimTruth *t, const SimNature *n, double held_mb_s)
 {
 	double target = target_bytes(t, n);
@@ -102,8 +102,8 @@ static uint64_t clean_us(const SimTruth *t)
 	return t->drained_us + t->real.value[SIM_WRITEBACK_DELAY] * USEC_PER_SEC;
 }
 
-/* bch_writeback_add(), and bch_writeback_thread(): that looks again when all has been written, and
- * says so then. */
+/* As bch_writeback_add(), which marks the disk dirty, and bch_writeback_thread(), which looks again
+ * when all has been written and marks it clean. */
 bool sim_cache_mark(SimTruth *t, const SimSplit *split)
 {
 	bool drained = t->marked_dirty && t->dirty_bytes <= 0 && split->held_mb_s <= 0 &&

@@ -2,7 +2,7 @@
 #pragma once
 
 /* The cache above a disk, as bcache keeps one: what of the disk's IO it takes, what it writes back
- * and when. No clock, no locks. */
+ * and when. It has no clock and no locks. */
 
 #include "sim/sim-truth.h"
 
@@ -15,10 +15,10 @@ typedef struct SimSplit {
 
 /* Without a cache everything is direct. */
 void sim_cache_split(const SimTruth *t, const SimNature *n, double demand_mb_s, SimSplit *ret);
-/* Notes how full it is by now. */
+/* Notes how full the cache is by now. */
 void sim_cache_notice(SimTruth *t, const SimNature *n);
-/* Does it write the disk's superblock now, because it holds data for the disk for the first time or
- * holds none any more? Then it is written. */
+/* Writes the disk's superblock and returns true when the cache begins to hold data for the disk, or
+ * holds none any more. */
 bool sim_cache_mark(SimTruth *t, const SimSplit *split);
 /* When, at t->rates, it will do something else; UINT64_MAX never. */
 uint64_t sim_cache_next_us(const SimTruth *t, const SimNature *n);

@@ -222,7 +222,7 @@ int sim_cost_parse(SimCost *c, const char *file, const char *line, DeviceKind ki
 	return 0;
 }
 
-/* Device-seconds of one IO, by calc_lcoefs() and calc_vtime_cost_builtin(). */
+/* The device-seconds of one IO, by calc_lcoefs() and calc_vtime_cost_builtin(). */
 static double io_seconds(const uint64_t model[_SIM_COEFFICIENT_MAX], double random_share,
 			 double kib)
 {

@@ -38,7 +38,7 @@ static double steps_at(const SimDemand *d, uint64_t t_us, uint64_t *ret_until_us
 	return mb_s;
 }
 
-/* In turns. The sine is highest a quarter of a turn after it begins. */
+/* The phase in turns. The sine is highest a quarter of a turn after it begins. */
 static double phase_of(const SimDemand *d, uint64_t seed)
 {
 	if (!d->peak_us)

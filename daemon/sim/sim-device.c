@@ -186,7 +186,7 @@ static int counters(Device *d, DeviceCounters *ret)
 	return gone ? -ENODEV : 0;
 }
 
-/* Near enough to a normal distribution: the sum of four draws, variance 1. */
+/* The sum of four draws with a variance of 1 is near enough to a normal distribution. */
 static double noise_at(const SimDevice *s, uint64_t t_us)
 {
 	double sum = 0;
@@ -237,7 +237,7 @@ unsigned sim_device_conditions(const Profile *p)
 	return conditions;
 }
 
-/* What lies on it is among its attributes. */
+/* There is no tree of sysfs: what lies on the disk is among its attributes. */
 static int no_sysfs(Device *d, const char **ret)
 {
 	(void)d;

@@ -41,7 +41,7 @@ unsigned sim_device_conditions(const Profile *p);
  * each other in virtual time, so looking must not move the device itself. -ENODEV when it is gone.
  */
 int sim_device_peek(SimDevice *s, SimTruth *ret);
-/* The same before a set: also -EIO from a device that refuses. */
+/* The same before a set, with -EIO from a device that refuses. */
 int sim_device_ready(SimDevice *s, SimTruth *ret);
 /* Carries out a write that takes `us`, as the device's present fault has it. */
 int sim_device_write(SimDevice *s, const SimTruth *now, SimChange *c, uint64_t us);

@@ -20,7 +20,7 @@ int sim_feed_add(SimDevice *s, SimDevice *disk)
 /* The next step of a disk that the cache has not taken in; NULL when there is none. */
 static const SimPoint *next_step(const SimHistory *h, SimFeed *f)
 {
-	/* the history began anew, or ran past us: what it still knows must do */
+	/* the history began anew, or has dropped what we had not seen: what it still has must do */
 	if (f->seen > h->n)
 		f->seen = 0;
 	if (h->n - f->seen > SIM_HISTORY_MAX)

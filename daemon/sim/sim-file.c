@@ -224,7 +224,7 @@ static int open_devices(const IniLine *l, const char *name, void *userdata, void
 	return 0;
 }
 
-/* Sections of one name run together: device= is what begins a new fault. */
+/* Sections of one name run together, so the key device= begins a new fault. */
 static int open_fault(const IniLine *l, const char *rest, void *userdata, void **ret)
 {
 	SimFile *f = userdata;
@@ -289,7 +289,7 @@ const SimGroup *sim_file_group(const SimFile *f, const char *name)
 	return NULL;
 }
 
-/* What has no end cannot be held. */
+/* A workload that saturates has no end, and no cache can hold it. */
 static int check_cache(const SimFile *f, const SimGroup *g, const SimWorkload *w)
 {
 	const SimGroup *cache = g->cache ? sim_file_group(f, g->cache) : NULL;

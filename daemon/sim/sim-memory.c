@@ -35,7 +35,8 @@ static bool fits(const SimHeader *found, const SimHeader *expected)
 	return memcmp(&h, expected, sizeof(h)) == 0;
 }
 
-/* A process that was killed with a lock held leaves it to the next: hence robust and shared. */
+/* The locks are shared and robust, because a process that is killed with a lock held leaves it to
+ * the next. */
 static int init_locks(SimMemory *m)
 {
 	pthread_mutexattr_t a;

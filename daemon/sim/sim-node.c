@@ -22,7 +22,8 @@ static void report(SimNode *n, SimDevice *s, DeviceEvent event)
 		n->inventory.handler(s->device, event, n->inventory.userdata);
 }
 
-/* What has become of the device since the last look; the handler may operate on it, so no lock. */
+/* Reports what has become of the device since the last look. It holds no lock, because the handler
+ * may operate on the device. */
 static void look(SimNode *n, SimDevice *s)
 {
 	const SimTruth *t = &s->record->truth;

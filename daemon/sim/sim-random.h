@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Chance that repeats: every draw is a hash of what it is for, so that the same node file gives the
- * same node, whoever asks when. */
+/* Chance repeats: every draw is a hash of what it is for, so that the same node file gives the same
+ * node, whoever asks and whenever. */
 
 #include <stdint.h>
 

@@ -133,7 +133,7 @@ static void fill_rates(const Mix *m, double mb_s, const Profile *p, SimRates *re
 	ret->io_joules = iops * mix_io_joules(p, m);
 }
 
-/* An open queue fills as 1 / (1 - utilisation), up to what may be outstanding. */
+/* The depth of an open queue is 1 / (1 - utilisation), up to what may be outstanding. */
 static double mean_depth(const struct SimForecastOf *f, const Mix *m, double iops, double used,
 			 unsigned limit)
 {
@@ -142,8 +142,8 @@ static double mean_depth(const struct SimForecastOf *f, const Mix *m, double iop
 	return used < 1 ? fmin(most, iops * f->alone_us / 1e6 / (1 - used)) : most;
 }
 
-/* Energy is what pacing is priced in, and the profile says how well it knows it: where pacing is
- * on, the true joules of an IO are within that error. */
+/* Pacing is priced in energy, and the profile says how well it knows that. So where pacing is on,
+ * the true joules of an IO are within that error. */
 static double dynamic_watts(const SimNature *n, const SimRegisters *r, double watts,
 			    const SimRates *rates)
 {

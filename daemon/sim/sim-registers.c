@@ -44,7 +44,7 @@ static uint64_t default_nr_requests(SimScheduler s, DeviceKind kind)
 	return s == SIM_NONE ? sim_tags(kind) : 256;
 }
 
-/* The kernel's defaults, but for the mode, which an operator chose. */
+/* Sets the kernel's defaults, but for the mode, which an operator chose. */
 static void init_cache(uint64_t *value)
 {
 	value[SIM_CACHE_MODE] = SIM_CACHE_WRITEBACK;
@@ -106,7 +106,7 @@ static void print_cost(const SimCost *c, const Device *d, FILE *f)
 	static const char *const files[] = { "io.cost.model", "io.cost.qos" };
 	char line[512];
 
-	/* The kernel cannot forget a line once written: a disabled one is as good as none. */
+	/* The kernel cannot forget a line once it is written, so a disabled one counts as none. */
 	if (!c->enabled)
 		return;
 	for (size_t i = 0; i < ELEMENTSOF(files); i++)

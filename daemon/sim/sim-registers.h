@@ -79,7 +79,7 @@ extern const char *const sim_cache_mode_names[_SIM_CACHE_MODE_MAX];
 
 /* Power-on values. */
 void sim_registers_init(SimRegisters *r, DeviceKind kind);
-/* With what the write drags along: a scheduler switch resets nr_requests. */
+/* Applies the write and what it drags along: a scheduler switch resets nr_requests. */
 void sim_registers_apply(SimRegisters *r, const SimChange *c, DeviceKind kind);
 unsigned sim_max_hw_sectors_kb(DeviceKind kind);
 unsigned sim_tags(DeviceKind kind); /* of each hardware queue */

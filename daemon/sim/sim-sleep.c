@@ -30,7 +30,7 @@ static int condition_step(SimDevice *s, Condition c, double seconds)
 					MAX((uint64_t)(seconds * USEC_PER_SEC), SIM_SYSFS_US));
 }
 
-/* Wakes the disk: the command completes when it is ready, or the kernel gives it up. */
+/* Wakes the disk. The command completes when the disk is ready, or when the kernel gives it up. */
 static int condition_wake(SimDevice *s, const SimTruth *now, Condition from)
 {
 	int r;

@@ -227,7 +227,7 @@ static void wake(SimTruth *t, const SimNature *n)
 	}
 }
 
-/* What reaches the device while it serves. */
+/* Plans the work that reaches the device while it serves. */
 static void plan_work(const SimTruth *t, const SimSplit *split, SimStream work[_SIM_WORK_MAX])
 {
 	double fed = t->fed_mb_s[READ_IO] + t->fed_mb_s[WRITE_IO];
@@ -255,7 +255,7 @@ static bool any(const SimStream work[_SIM_WORK_MAX])
 	return false;
 }
 
-/* IO that arrived before the device was ready, until it is. */
+/* Counts the IO that waits until the device is ready. */
 static void wait_for(SimTruth *t, const SimNature *n, const SimStream *own, bool serving,
 		     uint64_t *next_us)
 {
@@ -294,7 +294,7 @@ static void working_rates(SimTruth *t, const SimNature *n, SimForecast *cache,
 	}
 }
 
-/* What the workload has of it, by way of the cache or not. */
+/* Computes what the workload gets, by way of the cache or not. */
 static void workload_rates(SimTruth *t, const SimNature *n, double demand_mb_s,
 			   const SimSplit *split)
 {
@@ -311,7 +311,7 @@ static void workload_rates(SimTruth *t, const SimNature *n, double demand_mb_s,
 		sim_account_fail(&split->direct, &t->rates);
 }
 
-/* Everything that happens at t_us; returns until when nothing else will. */
+/* Does everything that happens at t_us, and returns until when nothing else will. */
 static uint64_t happen(SimTruth *t, const SimNature *n, SimForecast *cache)
 {
 	uint64_t next_us = UINT64_MAX, until_us;

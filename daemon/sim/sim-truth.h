@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The laws of nature for one simulated device: what it really draws and moves, given its registers,
- * its workload and its hidden errors. No clock, no locks. */
+/* The physics of one simulated device: what it really draws and moves, given its registers, its
+ * workload and its hidden errors. It has no clock and no locks. */
 
 #include "sim/sim-file.h"
 #include "sim/sim-registers.h"
@@ -86,7 +86,7 @@ typedef struct SimTruth {
 	SimAccount account; /* but for joules and dirty_bytes, which are above */
 } SimTruth;
 
-/* Where the true draw, or what the disk asks of its cache, stepped to another value. */
+/* A moment at which the true draw, or what the disk asks of its cache, stepped to another value. */
 typedef struct SimPoint {
 	uint64_t t_us;
 	double watts;
@@ -98,7 +98,8 @@ typedef struct SimHistory {
 	SimPoint step[SIM_HISTORY_MAX];
 } SimHistory;
 
-/* The last prediction for each work, which is dear, and what it was for. Zeroed: none. */
+/* Keeps the last prediction for each work, because a prediction is expensive, and what it was for.
+ * Zeroed: none. */
 typedef struct SimForecast {
 	struct SimForecastOf {
 		bool valid;
@@ -111,14 +112,14 @@ typedef struct SimForecast {
 
 /* Power-on at t. */
 void sim_truth_init(SimTruth *t, const SimNature *n, uint64_t now_us);
-/* Could this have come about? A file may have been damaged. */
+/* Could this state have come about? A file may have been damaged. */
 bool sim_truth_valid(const SimTruth *t);
-/* Brings the truth to now_us; goes nowhere when it is there already. history may be NULL. */
+/* Brings the truth to now_us, and does nothing when it is there already. history may be NULL. */
 void sim_truth_advance(SimTruth *t, const SimNature *n, SimForecast *cache, SimHistory *history,
 		       uint64_t now_us);
-/* Accepts a write. `lie`: it reads back and does nothing. */
+/* Accepts a write. With `lie` the write reads back, but does nothing. */
 void sim_truth_write(SimTruth *t, const SimNature *n, const SimChange *c, bool lie);
-/* Does it sleep and is going to stay so? */
+/* Does it sleep, and will it stay asleep? */
 bool sim_truth_stuck(const SimTruth *t);
 /* Makes everything pending effective. */
 void sim_truth_settle(SimTruth *t, const SimNature *n);

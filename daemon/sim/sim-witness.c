@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What only the laws of nature know of a node. */
+/* Tells tests and benches what the physics of a node knows and the daemon does not. */
 
 #include <errno.h>
 #include <math.h>

@@ -12,21 +12,20 @@
 int sim_node_open(const char *node_path, const char *registers_path, const ProfileStore *profiles,
 		  const Clock *clock, Inventory **ret);
 
-/* What only the laws of nature know; for tests, benches and the demo's witness, never the daemon.
- */
+/* What only physics knows: for tests, benches and the demo's witness, never for the daemon. */
 double sim_node_true_watts(Inventory *node);  /* now */
 double sim_node_true_mb_s(Inventory *node);   /* now */
 double sim_node_demand_mb_s(Inventory *node); /* asked for now */
 double sim_node_joules(Inventory *node);      /* since opened */
-/* True draw above, since the last call; NAN when a device changed its draw more than 8192 times
- * since then, which is all that it remembers. */
+/* The seconds since the last call in which the true draw was above budget_w. NAN when a device
+ * changed its draw more than 8192 times since then, which is all that it remembers. */
 double sim_node_over_seconds(Inventory *node, double budget_w);
 const char *sim_node_policy(Inventory *node); /* the policy the node file suggests; NULL none */
 
 typedef enum SimFault {
 	SIM_HEALTHY,
 	SIM_REFUSE,  /* every set fails with EIO */
-	SIM_LIE,     /* sets succeed and read back, and change nothing in truth... but watts */
+	SIM_LIE,     /* sets succeed and read back, but physics does not obey them */
 	SIM_IGNORE,  /* sets succeed and change nothing: the read-back shows the old value */
 	SIM_VANISH,  /* -ENODEV, then DEVICE_REMOVED */
 	SIM_RESET,   /* registers back to power-on, DEVICE_RESET; then healthy */
@@ -61,7 +60,8 @@ const Device *sim_node_device(Inventory *node, size_t index); /* present or not 
 /* -ENOENT: no such device. */
 int sim_node_account(Inventory *node, const char *device, SimAccount *ret);
 void sim_account_add(SimAccount *sum, const SimAccount *a);
-/* So many of the reads took no longer: 0.99 for the 99th percentile; NAN without reads. */
+/* This share of the reads took no longer than the result: 0.99 gives the 99th percentile. NAN
+ * without reads. */
 double sim_account_read_us(const SimAccount *a, double share);
 
 /* The register contents as text, one "DEVICE REGISTER VALUE" a line: what a test compares before
