@@ -48,7 +48,7 @@ static inline void closedirp(DIR **d)
 #define _cleanup_fclose_   _cleanup_(fclosep)
 #define _cleanup_closedir_ _cleanup_(closedirp)
 
-/* Hand ownership out of a _cleanup_ local. */
+/* Hands ownership out of a _cleanup_ local. */
 #define TAKE_PTR(p)                                                                                \
 	({                                                                                         \
 		typeof(p) _taken = (p);                                                            \
@@ -78,8 +78,8 @@ static inline void closedirp(DIR **d)
 #define CLAMP(x, lo, hi) MIN(MAX(x, lo), hi)
 #define _printf_(f, a)   __attribute__((format(printf, f, a)))
 
-/* Grow a heap array by one zeroed element; evaluates to a pointer to it, NULL when out of memory.
- * Growth is geometric: capacity is implied by n being a power of two. */
+/* Grows a heap array by one zeroed element and evaluates to a pointer to it, NULL when out of
+ * memory. Growth is geometric: capacity is implied by n being a power of two. */
 #define ARRAY_GROW(array, n)                                                                       \
 	({                                                                                         \
 		bool _full = ((n) & ((n)-1)) == 0;                                                 \

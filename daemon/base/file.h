@@ -10,11 +10,11 @@
 int read_attribute(const char *path, char *buf, size_t size);
 /* One write(2) of the whole text, as sysfs and cgroupfs want; never creates the file. */
 int write_attribute(const char *path, const char *text);
-/* The whole of a regular file, NUL-terminated, malloc'd; -EFBIG over 64 MiB. */
+/* Reads the whole of a regular file, NUL-terminated and malloc'd; -EFBIG over 64 MiB. */
 int read_file(const char *path, char **ret_text);
 /* The same of a file that may hold NUL bytes. */
 int read_bytes(const char *path, char **ret_bytes, size_t *ret_n);
-/* As many write(2) as it takes. */
+/* Writes all of it, with as many write(2) as it takes. */
 int write_all(int fd, const char *bytes, size_t n);
 /* Replaces path by way of a synced temporary file and rename(2): old or new, never half. */
 int write_file_atomic(const char *path, const char *text, mode_t mode);
@@ -23,7 +23,7 @@ int write_bytes_atomic(const char *path, const char *bytes, size_t n, mode_t mod
 int sync_directory_of(const char *path);
 int mkdir_parents(const char *path, mode_t mode);
 
-/* Every file named *suffix in the directories, sorted by name; a name found in an earlier directory
+/* Lists every file named *suffix in the directories, sorted by name. A name in an earlier directory
  * hides the same name in a later one (as systemd's drop-ins do; a link to /dev/null masks). Absent
- * directories are skipped. NULL-terminated vector of full paths; free with strv_free(). */
+ * directories are skipped. *ret is a NULL-terminated vector of full paths, for strv_free(). */
 int list_files(const char *const *directories, const char *suffix, char ***ret_paths);

@@ -11,8 +11,8 @@
 #include "base/file.h"
 #include "base/log.h"
 
-/* inih hands lines to the handler without their number, but asks for each line first: count there.
- */
+/* inih hands lines to the handler without their numbers, but it asks for each line first: they are
+ * counted there. */
 typedef struct Reader {
 	const char *path;
 	const char *rest;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Line-numbered reading of ini files, over inih. */
+/* Reads ini files with line numbers, over inih. */
 
 #include "base/cleanup.h"
 

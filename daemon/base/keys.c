@@ -192,7 +192,7 @@ static void bound_text(char *buf, size_t size, KeyType type, double v)
 	snprintf(buf, size, *prefix == ' ' ? "%g" : "%g%c", v, *prefix);
 }
 
-/* What would be right. A range shows the form of the value as well as an example does. */
+/* Says what would be right. A range shows the form of the value as well as an example does. */
 static void describe(char *buf, size_t size, const Key *k)
 {
 	const char *example = types[k->type].example;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Tables of keys: which sections and keys an ini file may have, what their values must be, and
+/* A table of keys says which sections and keys an ini file may have, what their values must be, and
  * which member of a struct each value goes into. */
 
 #include <stdint.h>
@@ -41,8 +41,8 @@ typedef struct Key {
 		bool (*is_valid)(const char *text); /* of a text; NULL: any is */
 		int (*from_name)(const char *name); /* the enum's value or -EINVAL */
 		int (*from_list)(const char *, unsigned *ret_set);
-		/* Sets the member. Of -EINVAL and -ERANGE there is a complaint that says
-		 * `expected`; where that is NULL, take() has complained itself. */
+		/* Sets the member. -EINVAL and -ERANGE are complained of with `expected`; where
+		 * that is NULL, take() has complained itself. */
 		int (*take)(const IniLine *l, void *member);
 	};
 } Key;
@@ -61,16 +61,16 @@ typedef struct KeySection {
 	const Key *keys;
 	size_t n_keys;
 	/* Finds or makes the struct that this section is about; NULL: it is `userdata` itself.
-	 * `rest` is what follows the name and one blank. -ENOENT: there can be no such section; of
-	 * other errors it has complained. */
+	 * `rest` is what follows the name and one blank. -ENOENT: there can be no such section. It
+	 * has complained of other errors itself. */
 	int (*open)(const IniLine *l, const char *rest, void *userdata, void **ret_struct);
 } KeySection;
 
 /* Members of a KeySection, from an array. */
 #define KEY_LIST(array) .keys = (array), .n_keys = ELEMENTSOF(array)
 
-/* Puts the value of a line into its place; a line whose key is NULL only opens its section.
- * Complains with file, line and what would be right of an unknown section or key (-ENOENT), and of
+/* Puts the value of a line into its place; a line whose key is NULL only opens its section. It
+ * complains, with file, line and what would be right, of an unknown section or key (-ENOENT) and of
  * a value that cannot be used (-EINVAL), which changes nothing. Also -ENOMEM. */
 int keys_apply(const KeySection *sections, size_t n, const IniLine *l, void *userdata);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Logging: one line on stderr with a syslog level prefix, or the journal's own protocol when
- * stderr is connected to it. Log what and why, once, where it was decided. */
+/* Logs one line on stderr with a syslog level prefix, or by the journal's own protocol when stderr
+ * is connected to it. Log what and why, once, where it was decided. */
 
 #include <syslog.h>
 
@@ -14,7 +14,7 @@ void log_set_max_level(int level);
 /* Logs and returns -|error|; error 0 means "no errno" and returns 0. */
 int log_full(int level, int error, const char *format, ...) _printf_(3, 4);
 
-/* A decision about a device, with journal fields DEVICE=, FROM=, TO=, REASON=. */
+/* Logs a change of a device, with the journal's fields DEVICE=, KNOB=, FROM=, TO= and REASON=. */
 void log_change(const char *device, const char *knob, const char *from, const char *to,
 		const char *reason);
 

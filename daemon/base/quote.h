@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Any text as one quoted field of a line: the files that storpower keeps its own state in. */
+/* Any text as one quoted field of a line, for the files that storpower keeps its own state in. */
 
 #include <stdio.h>
 

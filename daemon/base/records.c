@@ -153,8 +153,8 @@ static int read_value(const char **p, size_t bare, const RecordField *field, voi
 	}
 }
 
-/* Reads one KEY=VALUE at *p; bit per field in *seen. A value without a key, as the first versions
- * of the files have them, is of the next field; a bare text without a key is the rest of the line.
+/* Reads one KEY=VALUE at *p and sets the field's bit in *seen. In the first versions of the files
+ * values have no key: such a value is of the next field, and a bare text is the rest of the line.
  */
 static int read_field(const char **p, const RecordKind *kind, void *record, unsigned *seen)
 {
@@ -205,7 +205,7 @@ static int read_record(const Reader *r, const char *words, const RecordKind *kin
 	return q;
 }
 
-/* A name may stand for several kinds: an older version's has other fields. */
+/* A name may stand for several kinds, because the record of an older version has other fields. */
 static int read_body(Reader *r, const char *body)
 {
 	size_t name = strcspn(body, " "), magic = strcspn(r->header, " ") + 1;

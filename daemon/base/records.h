@@ -59,9 +59,9 @@ typedef struct RecordsFormat {
 	const char *name;               /* the file begins "storpower-NAME 2" */
 	const RecordKind *const *kinds; /* up to NULL */
 	const char *loss;               /* what a damaged line costs, for the log */
-	/* Its last line may be unfinished: what it was to tell had not happened yet. */
+	/* Its last line may be unfinished, because what it was to tell had not happened yet. */
 	bool appended;
-	/* Of the first version, without checksums but with comments. */
+	/* It is the first version, without checksums but with comments. */
 	bool unsealed;
 } RecordsFormat;
 
@@ -79,7 +79,7 @@ typedef struct RecordsWriter {
 	size_t n;
 } RecordsWriter;
 
-/* name: of the format, for a file's first line; NULL: what follows is appended to a file. */
+/* name is that of the format, for a file's first line; NULL: what follows is appended to a file. */
 int records_begin(RecordsWriter *w, const char *name);
 void records_add(RecordsWriter *w, const RecordKind *kind, const void *record);
 /* The text, malloc'd and NUL-terminated. -ENOMEM. */

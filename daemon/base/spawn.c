@@ -63,7 +63,7 @@ static bool is_readable(int fd, uint64_t until_us)
 	return false;
 }
 
-/* All that comes until the end of the file. */
+/* Reads all that comes until the end of the file. */
 static int read_answer(int fd, size_t max, uint64_t until_us, char **ret)
 {
 	_cleanup_free_ char *text = malloc(max + 1);

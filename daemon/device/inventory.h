@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The devices there are, and word of those that come, go or lose their settings. */
+/* Tells which devices there are, and which come, go or lose their settings. */
 
 #include "device/device.h"
 
@@ -18,7 +18,7 @@ typedef enum DeviceEvent {
 /* Called from inventory_start() and inventory_process(). */
 typedef void (*InventoryHandler)(Device *d, DeviceEvent event, void *userdata);
 
-/* A place devices come from; opened by sim_node_open(), block_inventory_open(), ... */
+/* A source of devices, opened by sim_node_open() or block_inventory_open(). */
 typedef struct Inventory Inventory;
 typedef struct InventoryOps {
 	int (*start)(Inventory *i);   /* reports what is there as DEVICE_ADDED */

@@ -88,8 +88,9 @@ static const RecordsFormat format = {
 	.loss = "the host adapter that it names counts as untested",
 };
 
-/* The old format, which is read once and saved in the new one: "tested HBA" or "failed HBA" a line,
- * also written by hand, so that the last word counts; no first line says what the file is. */
+/* The old format, which is read once and saved in the new one, has "tested HBA" or "failed HBA" on
+ * a line. People wrote such lines by hand, too, so the last line about an HBA counts. No first line
+ * says what the file is. */
 static const RecordsFormat old_format = {
 	.name = "wake-tests",
 	.kinds = (const RecordKind *const[]){ &tested_kind, &failed_kind, NULL },

@@ -24,6 +24,6 @@ DEFINE_CLEANUP(WakeRecord *, wake_record_close);
 
 /* hba: Device.hba; "" is always untested. From any thread. */
 WakeTested wake_record_get(const WakeRecord *r, const char *hba);
-/* Written atomically before it returns; where that fails it holds for this run all the same.
- * WAKE_UNTESTED forgets the HBA. -EINVAL for "". */
+/* Records it and writes the file atomically before it returns; where writing fails it holds for
+ * this run all the same. WAKE_UNTESTED forgets the HBA. -EINVAL for "". */
 int wake_record_set(WakeRecord *r, const char *hba, WakeTested tested);

@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/text.h"
 
-/* In two halves, so that a test can die between them: what a power cut does to a long write. */
+/* Writes in two halves, so that a test can die between them, as a power cut would. */
 static int write_halves(int fd, const char *text, size_t n)
 {
 	int r;

@@ -15,7 +15,7 @@ int journal_file_open(const char *path, JournalFile *ret);
 void journal_file_close(JournalFile *f);
 int journal_file_append(JournalFile *f, const char *text, size_t n);
 int journal_file_sync(JournalFile *f);
-/* Empties the file, synced. */
+/* Empties the file and syncs it. */
 int journal_file_truncate(JournalFile *f);
 /* Puts the text in the file's place, synced: old or new, never half, and locked all the time. */
 int journal_file_replace(JournalFile *f, const char *text, size_t n);

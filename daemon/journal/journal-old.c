@@ -29,8 +29,8 @@ static int take_header(void *header, void *loader)
 	return 0;
 }
 
-/* With the header lost nobody knows the boot: take it for this one, so that the original is written
- * back rather than forgotten. */
+/* When the header is lost nobody knows the boot. It is taken for this one, so that the original is
+ * written back and not forgotten. */
 static int take_original(void *line, void *loader)
 {
 	const JournalLoader *l = loader;

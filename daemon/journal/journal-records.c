@@ -37,7 +37,8 @@ static int compare(const JournalRecord *r, const char *device, const char *knob)
 	return order ? order : strcmp(r->knob, knob);
 }
 
-/* Where the first record not before (device, knob) is; a knob of "" is before all of the device. */
+/* The place of the first record that is not before (device, knob). The knob "" is before all knobs
+ * of the device. */
 static size_t place_of(const Journal *j, const char *device, const char *knob)
 {
 	size_t low = 0, high = j->n;

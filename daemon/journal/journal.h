@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The journal of originals: before a knob is first written, what it was before goes here, synced.
+/* The journal of originals: before a knob is first written, its value goes here and is synced.
  * Whatever happens to the daemon, replaying the journal puts the machine back. */
 
 #include <stddef.h>

@@ -18,7 +18,7 @@
 #include "base/set-aside.h"
 #include "base/text.h"
 
-/* No disk comes near; what is beyond was not written by us. */
+/* No disk comes near this; a number beyond it was not written by us. */
 #define CYCLES_MAX 1e9
 
 /* In the order of the ids. Each account is allocated by itself, for pointers to it are kept. */

@@ -9,8 +9,8 @@
 
 #include "base/log.h"
 
-/* A spun-down rack shelf is 60 to 100 disks; NVMe states settle within 0.1 s, so fewer threads do.
- */
+/* A shelf of disks has 60 to 100 of them, each with a slow job. NVMe states settle within 0.1 s, so
+ * fewer threads are enough for fast jobs. */
 #define FAST_THREADS_MAX 32
 #define SLOW_THREADS_MAX 64
 #define THREAD_IDLE_S    5
@@ -77,7 +77,7 @@ static void *work(void *userdata)
 		pthread_mutex_unlock(&l->lock);
 		job->run(job);
 		pthread_mutex_lock(&l->lock);
-		/* the loop takes all there are: it knows already when some are there */
+		/* the loop takes all that are there; it knows already when there are some */
 		if (!l->finished)
 			eventfd_write(l->finished_fd, 1);
 		push(job, &l->finished_last);
@@ -88,7 +88,7 @@ static void *work(void *userdata)
 	return NULL;
 }
 
-/* Signals are the main thread's: workers block them all. */
+/* Signals are for the main thread, so workers block them all. */
 static int start_thread(Lane *lane)
 {
 	pthread_attr_t attr;

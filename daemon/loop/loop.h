@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What control/ needs of the world's time: the hour, a call later, work beside the loop. One
+/* What control/ needs of time and threads: the clock, a call later, work beside the loop. One
  * implementation runs on sd-event and threads (loop-event.c), one on virtual time in the tests. */
 
 #include <stdbool.h>
