@@ -26,8 +26,8 @@ typedef struct AttributeKnob {
 	bool leaves_one;   /* depth 1 is another knob's */
 	bool per_queue;    /* each hardware queue has so much of its own */
 	bool writes_alone; /* it does not bound reads */
-	/* why it is not offered: it cannot be read; it says %s, which is no value of ours (NULL: as
-	 * if it could not be read); it says %s, which is the least */
+	/* why it is not offered: it cannot be read; it says %s, which is not one of our values
+	 * (NULL: as if it could not be read); it says %s, which is the least already */
 	const char *absent, *foreign, *at_least;
 	/* NULL, or what else stands against offering it; as Knob.probe */
 	int (*check)(Device *d, const Offer *o, char **ret_why_not);
@@ -61,7 +61,7 @@ static unsigned count_hardware_queues(Device *d)
 	return there + 1;
 }
 
-/* Where this kernel has the attribute now; -EOPNOTSUPP: nowhere. */
+/* Finds where this kernel has the attribute now; -EOPNOTSUPP: nowhere. */
 static int find_group(Device *d, const AttributeKnob *k, AttributeGroup *ret)
 {
 	KnobValue text;
@@ -200,7 +200,7 @@ static int want_of_row(const AttributeKnob *k, const Setting *s, const Mix *mix,
 	return k->words ? value_print(ret, "%s", k->words[asked]) : value_print(ret, "%u", asked);
 }
 
-/* A knob's callbacks are not told whose they are: those of each row name it. */
+/* The callbacks of a knob are not told which knob they are for, so each row has its own. */
 #define ATTRIBUTE_KNOB(row, ...)                                                                   \
 	static int row##_probe(Device *d, Offer *offer, char **ret_why_not)                        \
 	{                                                                                          \
@@ -227,8 +227,8 @@ static int want_of_row(const AttributeKnob *k, const Setting *s, const Mix *mix,
 				  .fulfils = value_same_head,                                      \
 				  __VA_ARGS__ }
 
-/* The command queue of a SATA or SAS disk: exact, device-wide, and changed without freezing
- * anything (NCQ is off at 1). Where there is one, the queue's own depth knobs stand aside. */
+/* The command queue of a SATA or SAS disk is exact, device-wide, and changed without freezing
+ * anything (NCQ is off at 1). Where there is one, the queue's own depth knobs are not offered. */
 static const AttributeKnob queue_depth = {
 	.knob = &knob_queue_depth,
 	.group = { .attr = DEPTH_ATTR },
@@ -262,7 +262,7 @@ static const Companion async_depths[] = {
 	{ "async_depth", "queue/iosched/async_depth", false },
 };
 
-/* Depth by the number of requests of each hardware queue: 4 and more of them, the kernel takes no
+/* Depth by the number of requests of each hardware queue, from 4 on, because the kernel takes no
  * fewer (BLKDEV_MIN_RQ). With several hardware queues the depth is what all may hold together. */
 static const AttributeKnob nr_requests = {
 	.knob = &knob_nr_requests,
@@ -363,7 +363,7 @@ static const AttributeKnob link_power = {
 	.n_words = ELEMENTSOF(link_policies),
 	.least = LINK_DEEPEST,
 	.absent = "the device has no SATA link to manage",
-	/* the kernel shows keep_firmware_settings but does not take it back */
+	/* the kernel shows keep_firmware_settings, but refuses it when it is written back */
 	.foreign = "its link policy %s could not be put back",
 	.at_least = "the link is at %s already",
 	.check = check_link,

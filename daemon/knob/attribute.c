@@ -84,7 +84,7 @@ static int write_head(Device *d, const AttributeGroup *g, const KnobValue *befor
 {
 	char head[WORD_MAX];
 
-	/* many of these freeze the queue even when nothing changes */
+	/* writing many of these freezes the queue even when nothing changes */
 	if (value_same_head(d, before, value))
 		return 0;
 	if (!d->ops->attr_write)

@@ -9,9 +9,9 @@
 #include "knob/attribute.h"
 #include "knob/mechanisms.h"
 
-/* What we command is "standby_z held"; without "held" it is a condition that a disk was found in,
- * by its own timers or somebody's command. To go back to it is to stop holding a deeper one: a disk
- * that was found asleep and has work by now is not put to sleep again. */
+/* A condition that we command is written "standby_z held". Without "held" it is one that a disk was
+ * found in, by its own timers or somebody's command. To go back to such a condition is to stop
+ * holding a deeper one: a disk that was found asleep and has work now is not put to sleep again. */
 #define HELD " held"
 
 static int parse_condition(const KnobValue *v, bool *ret_held)

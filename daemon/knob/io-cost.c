@@ -55,7 +55,7 @@ static int split_lines(const KnobValue *v, CostLines *ret)
 
 	if (!between)
 		return -EINVAL;
-	/* value_word() expects a head: a blank one */
+	/* value_word() expects a head, so a blank one is put there */
 	snprintf(ret->qos.text, sizeof(ret->qos.text), " %.*s", (int)(between - v->text), v->text);
 	snprintf(ret->model.text, sizeof(ret->model.text), " %s", between + strlen(BETWEEN));
 	return 0;
@@ -213,7 +213,7 @@ static int io_cost_want(const Device *d, const Setting *s, const Mix *mix,
 
 static int write_line(Device *d, const char *file, const KnobValue *line, const KnobValue *found)
 {
-	/* every write freezes the queue */
+	/* nothing is written without need, because every write freezes the queue */
 	if (line_fulfils(line, found))
 		return 0;
 	return d->ops->cgroup_write ? d->ops->cgroup_write(d, file, line->text + 1) : -EOPNOTSUPP;

@@ -12,12 +12,12 @@
 #define PAGE_BYTES 4096.0
 #define RATE_MAX   1e15
 
-/* However little a mix has of one direction, or of small or of large IO, it gets that share of the
- * joules: what it does next may be just that, and would wait for minutes. */
+/* Each direction, and small IO and large IO, gets this share of the joules, however little of it
+ * the mix has: the workload may do just that next, and would wait for minutes. */
 #define SHARE_MIN 0.1
 
-/* And at least these rates, which eight cgroups can share: the kernel takes no 1 (tg_set_limit() up
- * to 6.12), and a large IO must come through within seconds. */
+/* Limits are at least these rates, which eight cgroups can share: the kernel refuses 1
+ * (tg_set_limit() up to 6.12), and a large IO must come through within seconds. */
 static const double least[_IO_LIMIT_MAX] = {
 	[LIMIT_RBPS] = 1 << 20,
 	[LIMIT_WBPS] = 1 << 20,
@@ -120,8 +120,8 @@ double io_limits_watts(const Profile *p, const IoLimits *l)
 	return watts;
 }
 
-/* The part of a sum that the first of two takes, so that neither starves; all, where the other
- * costs nothing. */
+/* The part of a sum that the first of two takes, so that neither starves; it takes all where the
+ * other costs nothing. */
 static double fair_part(double first, double second)
 {
 	if (!(first > 0) || !(second > 0))
@@ -172,7 +172,8 @@ void io_limits_for(const Profile *p, const Mix *mix, double watts, IoLimits *ret
 				     : INFINITY;
 }
 
-/* A quarter more than what is reserved, lest all of it lie idle in the other direction. */
+/* The watts are a quarter more than what is reserved, so that not all of them lie idle in the other
+ * direction. */
 double io_limits_least_watts(const Profile *p)
 {
 	double price[_IO_LIMIT_MAX];

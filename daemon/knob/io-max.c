@@ -19,7 +19,7 @@
 #define UNLIMITED   "rbps=max wbps=max riops=max wiops=max"
 #define CGROUPS_MAX 1024
 
-/* The least a cgroup may be limited to: 1 is EINVAL up to 6.12. */
+/* A cgroup is limited to no less than this: up to 6.12 the kernel answers 1 with EINVAL. */
 #define LEAST 2.0
 /* This part is divided evenly, so that one that was idle can begin at once. */
 #define EVEN_PART 0.2
@@ -293,7 +293,8 @@ static int write_limits(Device *d, Share *s, const IoLimits *l)
 	return r;
 }
 
-/* What is lowered comes first: at no time may all together do more than the total. */
+/* Limits that fall are written first, so that at no time all cgroups together may do more than the
+ * total. */
 static int write_shares(Device *d, Shares *s)
 {
 	int r = 0;
@@ -343,8 +344,8 @@ static int io_max_write(Device *d, const KnobValue *value)
 	return r < 0 ? r : write_shares(d, s);
 }
 
-/* What was found will do where it allows the same watts and is not far from what the present mix
- * needs: the mix changes all the time, and that is not worth a write each time. */
+/* The limits that were found are good enough where they allow the same watts and are not far from
+ * what the present mix needs. The mix changes all the time, which is not worth a write. */
 static bool io_max_fulfils(const Device *d, const KnobValue *wanted, const KnobValue *found)
 {
 	IoLimits w, f;
@@ -365,11 +366,12 @@ static bool io_max_fulfils(const Device *d, const KnobValue *wanted, const KnobV
 const Knob knob_io_max = {
 	.name = "io-max",
 	.mechanism = MECHANISM_PACING,
-	/* It is checked a slice of 20 to 100 ms at a time; IO of the root cgroup passes by, and so
-	 * does a cgroup made since the limits were last divided. */
+	/* The kernel checks limits a slice of 20 to 100 ms at a time. IO of the root cgroup is not
+	 * limited, nor is that of a cgroup made since the limits were last divided. */
 	.exactness = MEAN,
 	.drifts = true,
-	.freezes = true, /* the first line of a device does (blk_throtl_init() since 6.10) */
+	.freezes = true, /* writing the first line of a device freezes its queue (blk_throtl_init()
+			    since 6.10) */
 	.probe = io_max_probe,
 	.read = io_max_read,
 	.want = io_max_want,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A knob makes one thing so. One file per mechanism; adding a mechanism is adding a file and a line
- * in the table of redirect/knob-registry.c. */
+/* A knob sets one thing on a device. Each mechanism has one file; to add a mechanism, add a file
+ * and a line in the table of redirect/knob-registry.c. */
 
 #include "base/knob-value.h"
 #include "device/device.h"
@@ -40,9 +40,9 @@ typedef struct Knob {
 	int (*cache)(Device *d, CacheState *ret);
 } Knob;
 
-/* The value that makes the knob's part of the setting so, while the device's workload is the mix;
- * the original where the setting says "as found". -ERANGE: the knob cannot do that, or not under
- * this mix. Pure: any thread may ask. */
+/* Finds the value that the knob needs for its part of the setting while the device's workload is
+ * the mix; it is the original where the setting says "as found". -ERANGE: the knob cannot do that,
+ * or not under this mix. Pure: any thread may ask. */
 int knob_want(const Knob *k, const Device *d, const Setting *s, const Mix *mix,
 	      const KnobValue *original, KnobValue *ret);
 /* Writes, reads back and compares. -EREMOTEIO: the write "succeeded" but the value did not take

@@ -48,7 +48,7 @@ static int ocp_state_want(const Device *d, const Setting *s, const Mix *mix,
 	}
 	if (s->limit_w < 1 || s->limit_w > MAX_W)
 		return -ERANGE;
-	/* downwards: a limit is never more than was asked */
+	/* rounded down, because a limit is never more than was asked */
 	return value_print(ret, "%.0fW", floor(s->limit_w + 1e-6));
 }
 

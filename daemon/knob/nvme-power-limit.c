@@ -73,7 +73,7 @@ static int power_limit_want(const Device *d, const Setting *s, const Mix *mix,
 	}
 	if (s->limit_w < 0.01 || s->limit_w > VALUE_MAX / 100.0)
 		return -ERANGE;
-	/* downwards: a limit is never more than was asked */
+	/* rounded down, because a limit is never more than was asked */
 	return value_print(ret, "%.2fW", floor(s->limit_w * 100 + 1e-6) / 100);
 }
 

@@ -19,5 +19,5 @@ int value_each_word(const KnobValue *v, ValueVisit visit, void *userdata);
  * userdata, a KnobValue. A value without words stays as it is. */
 int value_hold_words(const KnobValue *original, ValueVisit add, KnobValue *ret);
 
-/* As Knob.fulfils: whatever is still there has its word. */
+/* As Knob.fulfils: is each thing that is still there as its word says? */
 bool value_words_fulfil(const Device *d, const KnobValue *wanted, const KnobValue *found);

@@ -126,7 +126,7 @@ static int take_node(Bcache *found, const OwnNodes *own, const char *node)
 	return r;
 }
 
-/* -ENOENT: none; -EMLINK: several, and one setting does not fit all. */
+/* -ENOENT: there is none; -EMLINK: there are several, and one setting does not fit all. */
 static int find_bcache(Device *d, Bcache *ret)
 {
 	_cleanup_(own_nodes_done) OwnNodes own = {};
@@ -186,7 +186,8 @@ static unsigned long read_number(const Bcache *b, const char *attr, unsigned lon
 		       : otherwise;
 }
 
-/* As it is written: the kernel prints sizes in words and takes them in bytes. */
+/* Reads a word in the form in which it is written: the kernel prints sizes in words and takes them
+ * in bytes. */
 static int read_word(const Bcache *b, const Word *w, char *buf, size_t size)
 {
 	int r = read_text(b, w->attr, buf, size);
@@ -302,7 +303,7 @@ static int write_word(const Bcache *b, const Word *w, const char *word)
 	return r < 0 || streq(now, word) ? r : write_text(b, w->attr, word);
 }
 
-/* Every word, whatever became of those before it: the first error is what counts. */
+/* Writes every word, even where an earlier one failed, and returns the first error. */
 static int write_words(const Bcache *b, const KnobValue *value)
 {
 	int first = 0;
@@ -342,8 +343,9 @@ static int bcache_write(Device *d, const KnobValue *value)
 	return r ?: MIN(r_mode, 0);
 }
 
-/* A word that is not found is one of a kernel, or of a set that serves one disk alone or has been
- * detached. Of a bcache that is gone, the mode is left: in the superblock. */
+/* A word may be missing in what was found: another kernel has no such attribute, or the set has
+ * been detached or serves several disks by now. Of a bcache that is gone only the mode is left, in
+ * the superblock. */
 static bool bcache_fulfils(const Device *d, const KnobValue *wanted, const KnobValue *found)
 {
 	char mode[WORD_MAX];

@@ -16,7 +16,7 @@ int redirect_allowed(const Device *d, const char *component, char **ret_why_not)
 		return 0;
 	if (*d->redirect)
 		return not_offered(ret_why_not, "redirect = %s leaves it alone", d->redirect);
-	/* exporting a disk says nothing of whether its hosts have another path to it */
+	/* that a disk is exported does not say whether its hosts have another path to it */
 	if (streq(component, "nvmet"))
 		return not_offered(ret_why_not, "only redirect = nvmet says that its hosts, if it "
 						"has any, have another path to the data");

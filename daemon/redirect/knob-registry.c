@@ -4,9 +4,9 @@
 #include "base/text.h"
 #include "knob/mechanisms.h"
 
-/* Order of one device's knobs, applying and restoring: io.cost switches writeback throttling on and
- * off, which bfq also does; a scheduler switch resets nr_requests; the slow ones come last: what
- * keeps IO off a disk before the disk is put to sleep. */
+/* The knobs of one device are applied and restored in this order. io.cost switches writeback
+ * throttling on and off, which bfq also does. A scheduler switch resets nr_requests. The slow knobs
+ * come last: first those that keep IO off a disk, then the one that puts the disk to sleep. */
 const Knob *const knob_registry[] = {
 	&knob_nvme_power_state,
 	&knob_nvme_power_limit,

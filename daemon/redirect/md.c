@@ -71,7 +71,7 @@ typedef struct Search {
 	Members *to;
 } Search;
 
-/* What lies on the node is an array where the node is among its members. */
+/* A holder of the node is an array if the node is among its members. */
 static int take_holder(const char *holder, void *userdata)
 {
 	const Search *s = userdata;
@@ -105,8 +105,8 @@ static bool has_superblock(const OwnNodes *own, const char *node)
 	return type && streq(type, "linux_raid_member");
 }
 
-/* At least one. -ENOENT: the disk is a member of nothing; -ENXIO: what it belongs to does not run.
- * To be done with in any case. */
+/* Finds at least one member. -ENOENT: the disk is a member of nothing; -ENXIO: the array that it
+ * belongs to does not run. Call members_done() in any case. */
 static int find_members(Device *d, Members *to)
 {
 	int r = own_nodes_find(d, &to->own);
@@ -274,8 +274,9 @@ static const char *find_key(char **words, const char *word)
 	return NULL;
 }
 
-/* Kernel names may be others after a reboot: a word whose member is not there is that of the next
- * one that no word names; none is left: its array is gone, and its superblock is what it is. */
+/* Kernel names may have changed over a reboot. A word whose member is not there is given to the
+ * next member that no word names. Where none is left its array is gone, and its superblock stays as
+ * it is. */
 static int with_present_names(const KnobValue *value, const KnobValue *found, KnobValue *ret)
 {
 	_cleanup_(strv_freep) char **words = strv_split(value->text);
@@ -314,7 +315,7 @@ typedef struct Writing {
 	const Members *members;
 } Writing;
 
-/* Each write is one to every member's superblock. */
+/* Each write goes to the superblock of every member. */
 static int write_member(Device *d, const Member *m, const char *word)
 {
 	_cleanup_free_ char *path = text_printf("%s/%s/state", m->folder, base_name(m->key));

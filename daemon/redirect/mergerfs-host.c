@@ -81,8 +81,8 @@ static bool is_below(const char *point, const char *path, size_t length)
 	return n <= length && strncmp(point, path, n) == 0 && (n == length || path[n] == '/');
 }
 
-/* The mount point that a branch lies below, found by its name: walking there could wake the disk.
- * mergerfs resolves links in it. */
+/* Finds the mount point that a branch lies below by its name, because walking there could wake the
+ * disk. mergerfs resolves links in the name. */
 static const char *point_of(const MountPoints *p, const MergerfsBranch *b)
 {
 	const char *best = NULL;
@@ -94,7 +94,7 @@ static const char *point_of(const MountPoints *p, const MergerfsBranch *b)
 	return best;
 }
 
-/* What a disk's branches are told by. */
+/* What tells a disk's branches from others. */
 typedef struct Lookup {
 	OwnNodes own;
 	MountPoints points;
@@ -108,7 +108,7 @@ static void lookup_done(Lookup *l)
 	topology_free(l->topology);
 }
 
-/* On this disk alone: what lies on others, too, would be steered by each of them. */
+/* Is the file system on this disk alone? One that lies on several would be steered by each. */
 static bool is_on_disk(const Lookup *l, const Mount *mount)
 {
 	_cleanup_free_ char *folder = NULL;
@@ -122,7 +122,8 @@ static bool is_on_disk(const Lookup *l, const Mount *mount)
 	return folder && own_nodes_have(&l->own, base_name(folder));
 }
 
-/* Without a mount of its own there is nobody to ask: one that hangs is none of this disk's. */
+/* Has the disk a file system that is mounted? Without one no mergerfs is asked, so that one that
+ * hangs does not matter to this disk. */
 static bool has_mount(const Lookup *l)
 {
 	for (size_t i = 0; i < l->topology->n_mounts; i++)
@@ -186,8 +187,8 @@ static int take_merged(Merged *m, const Lookup *l, const char *mount)
 	return 0;
 }
 
-/* One that has died (ENOTCONN) is only in the way where nothing else has the disk: then whether it
- * had is not known. */
+/* A mergerfs that has died (ENOTCONN) counts only where no other has the disk, because then nobody
+ * knows whether it had the disk. */
 static int ask_all(const Lookup *l, Merged *ret)
 {
 	_cleanup_(merged_done) Merged m = {};
@@ -262,7 +263,8 @@ static void add_space(const char *point, uint64_t min, CacheState *to)
 	to->room_bytes += free_bytes > min ? free_bytes - min : 0;
 }
 
-/* Two branches of one file system share what is free there. */
+/* Adds the space of the branches. Two branches of one file system share what is free there, so it
+ * counts once. */
 static int add_branches(const Merged *m, const MountPoints *p, uint64_t of_all, CacheState *to)
 {
 	_cleanup_(names_done) Names counted = {};

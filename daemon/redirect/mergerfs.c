@@ -56,7 +56,7 @@ static int mergerfs_read(Device *d, KnobValue *ret)
 	return r < 0 ? r : read_value(&m, ret);
 }
 
-/* Of the list, is there a branch for new files that is not on this disk? */
+/* Is there a branch for new files in the list that is not on this disk? */
 static bool others_take_files(const char *all, const char *own)
 {
 	MergerfsBranch b, mine;
@@ -216,7 +216,7 @@ static int mergerfs_write(Device *d, const KnobValue *value)
 	return r;
 }
 
-/* A branch that was taken out is nobody's to change any more. */
+/* A branch that was taken out counts as fulfilled, because nobody can change it any more. */
 static bool mergerfs_fulfils(const Device *d, const KnobValue *wanted, const KnobValue *found)
 {
 	const char *list = wanted->text;

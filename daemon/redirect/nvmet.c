@@ -114,7 +114,7 @@ static int take_export(Target *t, const char *folder)
 	return 0;
 }
 
-/* -ENOENT: no namespace is on the disk. To be done with in any case. */
+/* -ENOENT: no namespace is on the disk. Call target_done() in any case. */
 static int find_target(Device *d, Target *t)
 {
 	int r = own_nodes_find(d, &t->own);
@@ -229,7 +229,8 @@ static int nvmet_want(const Device *d, const Setting *s, const Mix *mix, const K
 	return 0;
 }
 
-/* The disk need not be exported there any more. Each state that is written is told to all hosts. */
+/* Writes a state, even where the disk is no longer exported. The target tells all hosts of each
+ * state that is written. */
 static int write_state(void *userdata, const char *key, const char *word)
 {
 	_cleanup_free_ char *path = NULL;

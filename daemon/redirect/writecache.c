@@ -260,7 +260,7 @@ static unsigned count_words(const char *text)
 	return n;
 }
 
-/* The devices as they are now, the options of the value. */
+/* Makes a table of the devices as they are now and the options of the value. */
 static int print_table(const Table *t, const KnobValue *value, DmTable *ret)
 {
 	KnobValue options = *value;
@@ -285,7 +285,8 @@ static bool has_same_devices(const Table *t, const DmTable *other)
 	       other->parameters[n] == ' ';
 }
 
-/* A table that waits is what a kill left of us, or LVM at work: it is gone in a moment. */
+/* Clears a table that waits. Either a kill of the daemon left it, or LVM is at work, and then it is
+ * gone in a moment. */
 static int clear_leftover(const Table *t)
 {
 	DmTable waiting;
@@ -336,7 +337,7 @@ static bool writecache_fulfils(const Device *d, const KnobValue *wanted, const K
 	return streq(found->text, VALUE_NONE) || streq(found->text, wanted->text);
 }
 
-/* What there is room for while it holds, whether it does already or not. */
+/* Tells what there is room for while the cache holds writes, whether it does so already or not. */
 static int writecache_cache(Device *d, CacheState *ret)
 {
 	uint64_t free_least;
