@@ -15,8 +15,8 @@
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
 
-/* libbpf speaks of every failure, the verifier over many lines; the last ones name the cause. What
- * it means is said by meter_bpf_refusal(). */
+/* libbpf reports every failure, and the verifier does so over many lines, of which the last ones
+ * name the cause. meter_bpf_refusal() says what it means. */
 static int print_debug(enum libbpf_print_level level, const char *format, va_list ap)
 {
 	_cleanup_free_ char *text = NULL;

@@ -27,11 +27,11 @@ char *meter_bpf_refusal(int r);
 typedef void (*MeterBpfOverrun)(const struct meter_overrun *o, void *userdata);
 typedef void (*MeterBpfWoken)(const struct wake_record *r, void *userdata);
 int meter_bpf_fd(const MeterBpf *m);
-/* Calls the handlers for each record that waits. How many, or -errno. */
+/* Calls the handlers for each record that waits. Returns how many there were, or -errno. */
 int meter_bpf_process(MeterBpf *m, MeterBpfOverrun overrun, MeterBpfWoken woken, void *userdata);
 
-/* The next IO and the next passed-through command to the device are told. -EOPNOTSUPP: this kernel
- * cannot; said once. */
+/* Has the next IO and the next passed-through command to the device reported. -EOPNOTSUPP: this
+ * kernel cannot (logged once). */
 int meter_bpf_arm(MeterBpf *m, dev_t devnum);
 void meter_bpf_disarm(MeterBpf *m, dev_t devnum);
 
@@ -53,6 +53,6 @@ struct meter_cgroup_key meter_bpf_cgroup_key(dev_t devnum, uint64_t cgroup);
 /* -ENOENT: it has done no IO. */
 int meter_bpf_read_cgroup(const MeterBpf *m, const struct meter_cgroup_key *key,
 			  struct meter_counters *ret);
-/* Reads and forgets it: it is for the caller to remember what it did. */
+/* Reads and forgets the cgroup: the caller has to remember what it did. */
 int meter_bpf_take_cgroup(MeterBpf *m, const struct meter_cgroup_key *key,
 			  struct meter_counters *ret);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Who spends a device's joules. */
+/* Tells which cgroups spend a device's joules. */
 
 #include <errno.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "meter/meter-figures.h"
 #include "meter/meter-internal.h"
 
-/* The kernel's map fills with cgroups that come and go; above this those that went are forgotten.
- */
+/* The kernel's map fills with cgroups that come and go. Above this number those that went are
+ * forgotten. */
 #define CROWDED (METER_CGROUPS_MAX / 2)
 
 static void add_up(struct meter_counters *to, const struct meter_counters *c)

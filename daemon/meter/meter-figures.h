@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Private to the meter: the kernel's counters and terms, and the words of the house. */
+/* Private to the meter: turns the kernel's counters into DeviceCounters, and a profile's energies
+ * into the kernel's terms. */
 
 #include <linux/types.h>
 
@@ -12,7 +13,7 @@
  * time of any IO (queue/iostats 0). */
 void meter_figures(const struct meter_counters *c, bool has_joules, DeviceCounters *ret);
 
-/* False: some energy is not known, and all are taken for nothing. */
+/* False: some energy is not known, and all of them are set to 0. */
 bool meter_energies(const Profile *p, struct meter_terms *ret);
 /* The limit of a window in the kernel's units. */
 __u64 meter_window_joules(double joules_per_s, uint64_t window_us);

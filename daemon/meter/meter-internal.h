@@ -26,11 +26,11 @@ struct Meter {
 
 Watched *meter_find(const Meter *m, dev_t devnum);
 
-/* Names of cgroups; to be begun when the numbers are known, as cgroup-names.h says. */
+/* Begins looking up names of cgroups, when the numbers are known: see cgroup-names.h. */
 void meter_begin_names(Meter *m);
 const char *meter_cgroup_name(Meter *m, uint64_t id, bool *ret_gone);
 
-/* What a record of the kernel says. False: nobody wants to know any more. */
+/* Reads a record of the kernel. False: nobody wants to know of this device any more. */
 bool meter_wake_of(Meter *m, const struct wake_record *r, MeterWake *ret);
-/* The device's wake-ups are not told from now on. */
+/* Wake-ups of the device are not reported from now on. */
 void meter_unwatch_wake(Meter *m, Watched *w);

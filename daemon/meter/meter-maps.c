@@ -42,7 +42,7 @@ int meter_bpf_list_cgroups(const MeterBpf *m, struct meter_cgroup_key **ret, siz
 	struct meter_cgroup_key key, *previous = NULL;
 	size_t n = 0;
 
-	/* where a key is removed meanwhile the kernel starts anew: no more than there can be */
+	/* where a key is removed meanwhile the kernel starts anew, so the number is bounded */
 	while (n < METER_CGROUPS_MAX && bpf_map_get_next_key(m->cgroups, previous, &key) == 0) {
 		previous = ARRAY_GROW(keys, n);
 		if (!previous)
@@ -60,7 +60,7 @@ void meter_bpf_remove(MeterBpf *m, dev_t devnum)
 	__u32 key = meter_bpf_dev(devnum);
 	size_t n = 0;
 
-	bpf_map_delete_elem(m->shared, &key); /* first: it ends the counting */
+	bpf_map_delete_elem(m->shared, &key); /* this comes first, because it ends the counting */
 	bpf_map_delete_elem(m->devices, &key);
 	meter_bpf_list_cgroups(m, &keys, &n);
 	for (size_t i = 0; i < n; i++)

@@ -7,8 +7,8 @@
 #define KIB 1024.0
 #define MB  1e6
 
-/* Anything that ran backwards, or another source than before: the readings do not belong together.
- */
+/* Readings do not belong together when a number ran backwards, or when they come from different
+ * sources. */
 static bool do_not_belong_together(const DeviceCounters *before, const DeviceCounters *after)
 {
 	for (int i = 0; i < _DIRECTION_MAX; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What really happens on the devices: counters by eBPF where the kernel permits, else the device's
- * own. */
+/* Meters what really happens on the devices: by eBPF where the kernel permits it, else by the
+ * devices' own counters. */
 
 #include "device/device.h"
 
@@ -23,8 +23,9 @@ int meter_read(Meter *m, Device *d, DeviceCounters *ret);
 /* "ebpf", "device counters": where this device's figures come from. */
 const char *meter_source(const Meter *m, const Device *d);
 
-/* Overruns: the kernel tells when a device spends more joules (above idle, by its profile's
- * energies) in a window than it may. Nothing is polled; a device tells once a window at most. */
+/* An overrun: the kernel tells when a device spends more joules (above idle, by its profile's
+ * energies) in a window than it may. Nothing is polled, and a device is told of once a window at
+ * most. */
 
 /* INFINITY: any. -EOPNOTSUPP: eBPF does not count this device, or no energies of it are known. */
 int meter_set_cap_window(Meter *m, const Device *d, double joules_per_s, uint64_t window_us);
@@ -49,12 +50,14 @@ typedef struct MeterWake {
 } MeterWake;
 typedef void (*MeterWoken)(const MeterWake *w, void *userdata);
 
-/* While on, the first IO and the first command passed through to the device are told (those of this
- * process are not); each once until it is switched on again. The hooks are attached only while any
- * device is watched: they cost nothing else. -EOPNOTSUPP: eBPF does not count this device. */
+/* While it is on, the first IO and the first command passed through to the device are reported, but
+ * not those of this process; each is reported once until it is switched on again. The hooks are
+ * attached only while any device is watched, so that they cost nothing otherwise. -EOPNOTSUPP: eBPF
+ * does not count this device. */
 int meter_watch_wake(Meter *m, const Device *d, bool on);
 
-/* Calls the handlers for all that waits; either may be NULL; never blocks. How many, or -errno. */
+/* Calls the handlers for all that waits and never blocks; either may be NULL. Returns how many
+ * there were, or -errno. */
 int meter_process(Meter *m, MeterOverrun overrun, MeterWoken woken, void *userdata);
 
 /* One cgroup's part in the IO of one device. */
@@ -62,7 +65,7 @@ typedef struct MeterCgroup {
 	dev_t devnum;
 	uint64_t id;
 	const char *name; /* "system.slice/db.service"; "/": root; "(others)", "(unknown)" */
-	bool gone;        /* the cgroup is there no more; its name may be known yet */
+	bool gone;        /* the cgroup no longer exists; its name may still be known */
 	DeviceCounters counters;
 } MeterCgroup;
 

@@ -38,7 +38,7 @@ static int send_request(Sensor *s)
 	return ioctl(s->fd, IPMICTL_SEND_COMMAND, &request) < 0 ? -errno : 0;
 }
 
-/* The answer to an earlier request that was given up may still come: it is passed over. */
+/* The answer to an earlier request that was given up may still come, and is ignored. */
 static int receive_answer(Sensor *s, unsigned char *data, size_t size)
 {
 	struct pollfd readable = { .fd = s->fd, .events = POLLIN };

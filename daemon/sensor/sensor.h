@@ -16,8 +16,9 @@ typedef struct Sensor Sensor;
 int sensor_new(const SensorConfig *config, const char *sysfs_root, Sensor **ret);
 Sensor *sensor_free(Sensor *s); /* returns NULL */
 DEFINE_CLEANUP(Sensor *, sensor_free);
-/* Watts as the sensor says, now; may take a second (a BMC). -ENOENT: no such sensor; -EAGAIN: no
- * reading yet (RAPL needs two); -ENODATA: it says that its reading is not valid. */
+/* Reads the watts that the sensor says now, which may take a second (a BMC). -ENOENT: there is no
+ * such sensor; -EAGAIN: there is no reading yet (RAPL needs two); -ENODATA: it says that its
+ * reading is not valid. */
 int sensor_read(Sensor *s, double *ret_w);
 
 /* What is known of a sensor's honesty. Zero at first. */
@@ -28,9 +29,9 @@ typedef struct SensorHealth {
 	char why_aside[96]; /* "": it is believed */
 } SensorHealth;
 
-/* Is the reading to be believed? r is what the reading call returned; expected_w what the model
- * says the same things draw now, rated_w what they can draw at most. Set aside are: errors, NaN,
- * negative and impossible values (over twice what they can draw), and a reading that stays the
- * same to the last digit for half a minute while the expectation has moved by a fifth of the rated
- * power. Believed again as soon as none of that holds. */
+/* Is the reading to be believed? r is what sensor_read() returned, expected_w what the model says
+ * the same things draw now, and rated_w what they can draw at most. Errors, NaN, negative and
+ * impossible values (over twice what they can draw) are set aside, and so is a reading that stays
+ * the same to the last digit for half a minute while the expectation moves by a fifth of the rated
+ * power. The sensor is believed again as soon as none of that holds. */
 bool sensor_judge(SensorHealth *h, int r, double watts, double expected_w, double rated_w);
