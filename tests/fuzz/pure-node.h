@@ -23,8 +23,8 @@ typedef struct PureDevice {
 	Offer offer;
 	DeviceInForce in_force;
 	KnobInForce knobs[PURE_KNOBS];
-	Setting verified; /* what its knobs say */
-	Admitted out;     /* the step that is under way, while in_force.busy */
+	Setting verified;     /* what its knobs say */
+	Admitted out;         /* the step that is under way, while in_force.busy */
 	Setting before, sent; /* of that step: what was in force, and what is to be */
 	double demand_mb_s;
 } PureDevice;

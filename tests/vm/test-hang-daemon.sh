@@ -10,7 +10,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/devices-redirect.sh"
 
-writers=()
+hung='' free='' writers=()
 
 cleanup() { # FAILED
 	dmsetup --noudevsync resume slow 2>/dev/null
@@ -93,7 +93,7 @@ ok "the volume is resumed, and the mergerfs answers" eval \
 ok "the disk is as it was" within 60 says_it "$hung" Changing false
 ok "the daemon lives" daemon_lives
 wait "${writers[@]}" 2>/dev/null
-writers=()
+hung='' free='' writers=()
 stop_daemon
 is "and ends well" "$daemon_status" 0
 umount /again /pool /hdd /ssd
