@@ -93,7 +93,7 @@ ok "the volume is resumed, and the mergerfs answers" eval \
 ok "the disk is as it was" within 60 says_it "$hung" Changing false
 ok "the daemon lives" daemon_lives
 wait "${writers[@]}" 2>/dev/null
-hung='' free='' writers=()
+writers=()
 stop_daemon
 is "and ends well" "$daemon_status" 0
 umount /again /pool /hdd /ssd
