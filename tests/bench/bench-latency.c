@@ -18,9 +18,11 @@
 #define OBJECT    "/org/storpower1"
 #define INTERFACE "org.storpower1.Manager"
 
-#define ROUNDS    30
+#define ROUNDS    10
 #define PERCENT   60.0
 #define SETTLE_US (250 * USEC_PER_MSEC) /* several times what a round takes: checked */
+/* Raises that stop a queue come a second apart: until then there is less to lower. */
+#define RISE_US (2500 * USEC_PER_MSEC)
 
 typedef struct Rounds {
 	const char *class;
@@ -102,7 +104,7 @@ static int run_round(sd_bus *bus, Rounds *rounds, size_t i)
 		r = release(bus, cookie);
 	if (r < 0)
 		return r;
-	usleep(SETTLE_US);
+	usleep(RISE_US);
 	if (rounds->knobs[i] < 1 || enforce_us >= SETTLE_US) {
 		log_error("%s: %.0f knobs moved in %llu us: not what is to be measured here",
 			  rounds->class, rounds->knobs[i], (unsigned long long)enforce_us);
