@@ -26,6 +26,7 @@ sanitize-threads: deps
 
 # Simulated hours that take real ones under valgrind; the sanitizers see them all.
 VALGRIND_LEAVES_OUT := test-*bpf*=valgrind does not know all of bpf(2);\
+test-base-spawn=its posix_spawn() cannot tell that a program is not there, runs under the sanitizers;\
 test-control-hour=takes too long under valgrind, runs under the sanitizers;\
 test-control-begin=takes minutes under valgrind, runs under the sanitizers;\
 test-control-hangs=takes minutes under valgrind, runs under the sanitizers;\
