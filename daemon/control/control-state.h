@@ -27,6 +27,7 @@ typedef struct Enforcement {
 	uint64_t last_enforce_us;
 	double awaited_w;  /* the budget when disks were last found to await sleep */
 	double floor_w;    /* the least that the devices can be brought down to */
+	bool floor_stale;  /* something has changed since */
 	uint64_t floor_us; /* as of that look */
 } Enforcement;
 

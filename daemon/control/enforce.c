@@ -308,15 +308,19 @@ static double floor_of(const Control *c, const Managed *md)
 	return frontier[0].cap_w;
 }
 
-void enforce_update_floor(Control *c)
+void enforce_update_floor(Control *c, bool changed)
 {
+	Enforcement *e = &c->enforcement;
 	double w = 0;
 
-	if (c->enforcement.floor_us == c->attention.looked_us || !c->policies.chosen)
+	e->floor_stale |= changed;
+	if (!e->floor_stale || c->outbox.counted_out || !c->policies.chosen ||
+	    e->floor_us == c->attention.looked_us)
 		return;
 	for_each_device(const Managed, md, &c->fleet) w += floor_of(c, md);
-	c->enforcement.floor_w = w;
-	c->enforcement.floor_us = c->attention.looked_us;
+	e->floor_w = w;
+	e->floor_us = c->attention.looked_us;
+	e->floor_stale = false;
 }
 
 bool enforce_is_news(const Control *c, const Managed *md)

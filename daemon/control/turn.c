@@ -247,8 +247,7 @@ static void turn_once(Control *c)
 	outbox_send(&c->outbox, c->loop, &c->queue);
 	if (!observe_holds_plan(c))
 		enforce_note_done(c);
-	if (!c->outbox.counted_out) /* nobody who waits for a knob waits for that */
-		enforce_update_floor(c);
+	enforce_update_floor(c, o.changed);
 	tell_all(c, &o);
 }
 
