@@ -15,9 +15,29 @@ double caps_of(const Managed *md, const Setting *s, uint64_t now_us)
 	return cap_watts(md->device->profile, &holding) * MAX(md->trust.bias, 1.0);
 }
 
+static bool is_remembered(const Cap *cap, const Managed *md, bool uncontrolled)
+{
+	return cap->known && cap->bias == md->trust.bias && cap->uncontrolled == uncontrolled &&
+	       setting_equal(&cap->setting, &md->knobs.actual);
+}
+
+/* Of the setting in force. */
+static double allowed_w(Managed *md, uint64_t now_us)
+{
+	bool uncontrolled = trust_is_uncontrolled(md, now_us);
+
+	if (!is_remembered(&md->cap, md, uncontrolled))
+		md->cap = (Cap){ .known = md->knobs.probed,
+				 .setting = md->knobs.actual,
+				 .bias = md->trust.bias,
+				 .uncontrolled = uncontrolled,
+				 .watts = caps_of(md, &md->knobs.actual, now_us) };
+	return md->cap.watts;
+}
+
 void caps_update(Managed *md, uint64_t now_us)
 {
-	double w = caps_of(md, &md->knobs.actual, now_us);
+	double w = allowed_w(md, now_us);
 
 	md->cap_w = waking_under_way(md) ? MAX(w, md->waking.watts) : w;
 }

@@ -138,6 +138,15 @@ typedef struct Planned {
 	SleepLimits limits;
 } Planned;
 
+/* What a setting allows, remembered: it is asked in every turn, and seldom changes. */
+typedef struct Cap {
+	bool known;
+	Setting setting;
+	double bias;
+	bool uncontrolled;
+	double watts;
+} Cap;
+
 /* What an exclusive job that is over leaves to be done. */
 typedef enum Errand {
 	ERRAND_NONE = 0,

@@ -188,20 +188,28 @@ static Need send_all(Control *c, const Admitted *admitted, size_t n)
 	return more;
 }
 
+static bool any_pending(const Fleet *f)
+{
+	for_each_device(const Managed, md, f)
+		for_each_knob(const HeldKnob, hk, &md->knobs) if (hk->pending) return true;
+	return false;
+}
+
 Need enforce_steps(Control *c)
 {
-	Admitted *admitted = calloc(c->fleet.n + 1, sizeof(*admitted));
+	_cleanup_free_ Admitted *admitted = NULL;
 	Need more = NOTHING_NEEDED;
 	InForce f;
 
+	if (!any_pending(&c->fleet))
+		return more;
+	admitted = calloc(c->fleet.n + 1, sizeof(*admitted));
 	if (!admitted || gather_in_force(c, &f) < 0) {
-		free(admitted);
 		log_oom();
 		return more;
 	}
 	more = send_all(c, admitted, admit(&f, admitted));
 	in_force_done(&f);
-	free(admitted);
 	return more;
 }
 

@@ -17,6 +17,7 @@ typedef struct Managed {
 	Wear wear;         /* wear-account.c: its cycles */
 	Planned planned;   /* enforce.c: what the plan in force gives it */
 	Errands errands;   /* errands.c: the jobs that are out on it */
+	Cap cap;           /* caps.c: what the setting in force allows */
 	double cap_w;      /* caps.c: what it can draw now, whatever is under way */
 } Managed;
 

@@ -16,7 +16,7 @@ int journal_take_original(void *line, void *loader)
 
 	if (strlen(l->value) >= sizeof(original.text))
 		return -EBADMSG;
-	strcpy(original.text, l->value);
+	memcpy(original.text, l->value, strlen(l->value) + 1);
 	r = journal_insert(j, l->device, l->knob, l->boot, &original);
 	j->n_lines++;
 	/* a second original can follow from a damaged line between them */
