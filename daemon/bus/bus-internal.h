@@ -125,4 +125,6 @@ void bus_calls_abandon(Bus *b);
 
 /* bus-verify.c */
 int bus_verify(sd_bus_message *m, void *userdata, sd_bus_error *error);
+/* Calls then(call) once the figures are of the last second; the Call is then's to free. */
+int bus_when_fresh(Bus *b, sd_bus_message *m, void (*then)(void *call));
 int bus_refresh(sd_bus_message *m, void *userdata, sd_bus_error *error);

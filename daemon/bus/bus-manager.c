@@ -160,17 +160,8 @@ static void on_fresh_for_plan(void *userdata)
 /* A plan depends on what the devices do now, so their figures are refreshed first. */
 static int method_plan(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
-	_cleanup_(bus_call_freep) Call *call = NULL;
-	Bus *b = userdata;
-	int r;
-
 	(void)error;
-	call = bus_call_new(b, m);
-	r = call ? control_refresh(b->control, &(ControlWait){ on_fresh_for_plan, call }) : -ENOMEM;
-	if (r < 0)
-		return r;
-	TAKE_PTR(call);
-	return 1;
+	return bus_when_fresh(userdata, m, on_fresh_for_plan);
 }
 
 static int method_list_devices(sd_bus_message *call, void *userdata, sd_bus_error *error)

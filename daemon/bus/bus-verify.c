@@ -65,17 +65,19 @@ static void on_fresh(void *userdata)
 				   "that the figures are fresh");
 }
 
-int bus_refresh(sd_bus_message *m, void *userdata, sd_bus_error *error)
+int bus_when_fresh(Bus *b, sd_bus_message *m, void (*then)(void *call))
 {
-	_cleanup_(bus_call_freep) Call *call = NULL;
-	Bus *b = userdata;
-	int r;
+	_cleanup_(bus_call_freep) Call *call = bus_call_new(b, m);
+	int r = call ? control_refresh(b->control, &(ControlWait){ then, call }) : -ENOMEM;
 
-	(void)error;
-	call = bus_call_new(b, m);
-	r = call ? control_refresh(b->control, &(ControlWait){ on_fresh, call }) : -ENOMEM;
 	if (r < 0)
 		return r;
 	TAKE_PTR(call);
 	return 1;
+}
+
+int bus_refresh(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+	(void)error;
+	return bus_when_fresh(userdata, m, on_fresh);
 }

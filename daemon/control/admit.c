@@ -31,28 +31,27 @@ bool spin_up_fits(const SpinUps *s, double wake_w)
 	return s->n < MAX(s->most, (size_t)1);
 }
 
-static bool moves_condition(const DeviceInForce *d, const KnobInForce *k)
+static bool moves_condition(const KnobInForce *k)
 {
-	(void)d;
 	return k->mechanism == MECHANISM_CONDITION;
 }
 
 static bool wakes(const DeviceInForce *d, const KnobInForce *k)
 {
-	return moves_condition(d, k) && setting_sleeps(&d->actual) &&
+	return moves_condition(k) && setting_sleeps(&d->actual) &&
 	       d->target.condition < d->actual.condition;
 }
 
 static bool stops(const DeviceInForce *d, const KnobInForce *k)
 {
-	return moves_condition(d, k) && d->target.condition > d->actual.condition &&
+	return moves_condition(k) && d->target.condition > d->actual.condition &&
 	       setting_sleeps(&d->target);
 }
 
 /* From idle_b on the heads are parked. */
 static bool wears(const DeviceInForce *d, const KnobInForce *k)
 {
-	return moves_condition(d, k) && d->wears && d->target.condition > d->actual.condition &&
+	return moves_condition(k) && d->wears && d->target.condition > d->actual.condition &&
 	       d->target.condition >= CONDITION_IDLE_B;
 }
 

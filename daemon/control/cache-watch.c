@@ -78,7 +78,7 @@ static Need begin_draining(Managed *md, const char *why, Tools *t)
 	md->cache.draining = true;
 	diary_decide(t->diary, md->device->name, why, "the cache above it is to be drained");
 	log_info("%s: the cache above it is to be drained: %s", md->device->name, why);
-	return need_more(need(NEED_TOLD_PLAN, CAUSE_CACHE_FULL), waking_want(md, WAKE_TO_DRAIN, t));
+	return need_more(need(NEED_TOLD_PLAN, CAUSE_CACHE_FULL), waking_want(md, WAKE_TO_DRAIN));
 }
 
 Need cache_watch_drain(Managed *md, Tools *t)

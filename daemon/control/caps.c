@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "control/caps.h"
 
+#include <string.h>
+
 #include "control/trust.h"
 #include "control/waking.h"
+#include "control/workload.h"
 
 double caps_of(const Managed *md, const Setting *s, uint64_t now_us)
 {
@@ -40,6 +43,34 @@ void caps_update(Managed *md, uint64_t now_us)
 	double w = allowed_w(md, now_us);
 
 	md->cap_w = waking_under_way(md) ? MAX(w, md->waking.watts) : w;
+}
+
+static bool floor_is_remembered(const Managed *md, unsigned forbidden, Condition condition)
+{
+	const Floor *f = &md->floor;
+
+	return f->known && f->forbidden == forbidden && f->condition == condition &&
+	       memcmp(&f->offer, &md->knobs.offer, sizeof(f->offer)) == 0 &&
+	       !workload_mix_differs(&f->mix, &md->workload.mix);
+}
+
+double caps_floor_w(Managed *md, unsigned forbidden)
+{
+	Condition condition = managed_asleep(md) ? md->knobs.actual.condition : CONDITION_IDLE_B;
+	Candidate frontier[FRONTIER_MAX];
+	size_t n;
+
+	if (floor_is_remembered(md, forbidden, condition))
+		return md->floor.watts;
+	frontier_build(md->device->profile, &md->workload.mix, &md->knobs.offer, forbidden,
+		       condition, frontier, &n);
+	md->floor = (Floor){ .known = true,
+			     .offer = md->knobs.offer,
+			     .forbidden = forbidden,
+			     .condition = condition,
+			     .mix = md->workload.mix,
+			     .watts = frontier[0].cap_w };
+	return md->floor.watts;
 }
 
 double caps_sum_w(const Fleet *f)

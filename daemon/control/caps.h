@@ -9,4 +9,7 @@
 double caps_of(const Managed *md, const Setting *s, uint64_t now_us);
 /* Brings cap_w up to date: the setting in force, or the spin-up that is under way. */
 void caps_update(Managed *md, uint64_t now_us);
+/* The least that the plan can bring it down to without what is forbidden (a set of Mechanism). It
+ * is found anew when the workload is another one, as far as that is worth a plan. */
+double caps_floor_w(Managed *md, unsigned forbidden);
 double caps_sum_w(const Fleet *f);

@@ -203,7 +203,7 @@ int control_wake_device(Control *c, const char *name, char **ret_error)
 	c->tools.now_us = now_us(c);
 	for_each_device(Managed, md, &c->fleet) if (!*name || streq(md->device->name, name))
 	{
-		n = need_more(n, waking_want(md, WAKE_ASKED, &c->tools));
+		n = need_more(n, waking_want(md, WAKE_ASKED));
 		known = true;
 	}
 	if (!known) {

@@ -147,6 +147,16 @@ typedef struct Cap {
 	double watts;
 } Cap;
 
+/* The least that it can be brought down to, remembered likewise. */
+typedef struct Floor {
+	bool known;
+	Offer offer;
+	unsigned forbidden; /* by the policy */
+	Condition condition;
+	Mix mix;
+	double watts;
+} Floor;
+
 /* What an exclusive job that is over leaves to be done. */
 typedef enum Errand {
 	ERRAND_NONE = 0,

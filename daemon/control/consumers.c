@@ -11,7 +11,7 @@
  */
 static int counters_of(const Control *c, const Managed *md, DeviceCounters *ret)
 {
-	if (streq(meter_source(c->tools.meter, md->device), "ebpf"))
+	if (meter_counts(c->tools.meter, md->device))
 		return meter_read(c->tools.meter, md->device, ret);
 	*ret = md->workload.counters;
 	return md->workload.has_counters ? 0 : -ENODATA;

@@ -25,10 +25,8 @@ typedef struct Enforcement {
 	uint64_t event_us;    /* what is being enforced began then; 0: done */
 	uint64_t enforced_us; /* when that was done, last */
 	uint64_t last_enforce_us;
-	double awaited_w;  /* the budget when disks were last found to await sleep */
-	double floor_w;    /* the least that the devices can be brought down to */
-	bool floor_stale;  /* something has changed since */
-	uint64_t floor_us; /* as of that look */
+	double awaited_w; /* the budget when disks were last found to await sleep */
+	double floor_w;   /* the least that the devices can be brought down to */
 } Enforcement;
 
 struct Control {

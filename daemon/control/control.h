@@ -224,7 +224,6 @@ typedef struct Wakeup {
 	Direction direction;
 	uint64_t bytes;
 } Wakeup;
-size_t control_wakeup_count(const Control *c);
 const Wakeup *control_wakeup(const Control *c, size_t index); /* NULL past the end */
 
 /* Wakes the disk, or with "" all that sleep: in turn, as far as spin-ups are allowed at once and

@@ -158,7 +158,7 @@ static void send(Control *c, Job *j, int synced, int charged)
 	int r = j->step.first_touch ? synced : 0;
 
 	if (r >= 0)
-		knob_set_note_recorded(md, &md->knobs.knobs[j->step.index]);
+		knob_set_note_recorded(&md->knobs.knobs[j->step.index]);
 	if (r >= 0 && j->step.wears)
 		r = charged;
 	if (r >= 0)
@@ -302,33 +302,18 @@ int enforce_plan(Control *c, bool may_keep, bool *ret_changes, Need *ret_more)
 	return 0;
 }
 
-static double floor_of(const Control *c, const Managed *md)
+void enforce_update_floor(Control *c)
 {
-	Candidate frontier[FRONTIER_MAX];
-	size_t n;
-
-	if (md->device->protected_why || gather_is_held(md, c->tools.now_us))
-		return md->cap_w;
-	frontier_build(md->device->profile, &md->workload.mix, &md->knobs.offer,
-		       c->policies.chosen->forbidden,
-		       managed_asleep(md) ? md->knobs.actual.condition : CONDITION_IDLE_B, frontier,
-		       &n);
-	return frontier[0].cap_w;
-}
-
-void enforce_update_floor(Control *c, bool changed)
-{
-	Enforcement *e = &c->enforcement;
+	unsigned forbidden = c->policies.chosen ? c->policies.chosen->forbidden : 0;
 	double w = 0;
 
-	e->floor_stale |= changed;
-	if (!e->floor_stale || c->outbox.counted_out || !c->policies.chosen ||
-	    e->floor_us == c->attention.looked_us)
-		return;
-	for_each_device(const Managed, md, &c->fleet) w += floor_of(c, md);
-	e->floor_w = w;
-	e->floor_us = c->attention.looked_us;
-	e->floor_stale = false;
+	for_each_device(Managed, md, &c->fleet)
+	{
+		bool fixed = md->device->protected_why || gather_is_held(md, c->tools.now_us);
+
+		w += fixed ? md->cap_w : caps_floor_w(md, forbidden);
+	}
+	c->enforcement.floor_w = w;
 }
 
 bool enforce_is_news(const Control *c, const Managed *md)

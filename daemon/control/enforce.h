@@ -16,8 +16,7 @@ int enforce_plan(Control *c, bool may_keep, bool *ret_changes, Need *ret_more);
 Need enforce_steps(Control *c);
 /* No fast knob is out any longer: that is when it was done. */
 void enforce_note_done(Control *c);
-/* The least that the devices can be brought down to now: made anew when something has changed, once
- * a look at most, and not while anybody waits for a knob. */
-void enforce_update_floor(Control *c, bool changed);
+/* The least that the devices can be brought down to now. */
+void enforce_update_floor(Control *c);
 void enforce_done(Control *c);
 bool enforce_is_news(const Control *c, const Managed *md); /* beside what was planned for */

@@ -121,7 +121,7 @@ void fleet_done(Fleet *f)
 Need fleet_give_back(Managed *md, Tools *t)
 {
 	WakeReason why = cache_watch_holds(md) ? WAKE_TO_DRAIN : WAKE_TO_GIVE_BACK;
-	Need n = knob_set_may_sleep_on(md) ? NOTHING_NEEDED : waking_want(md, why, t);
+	Need n = knob_set_may_sleep_on(md) ? NOTHING_NEEDED : waking_want(md, why);
 
 	knob_set_aim_as_found(md, t);
 	return n;

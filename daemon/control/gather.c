@@ -11,7 +11,8 @@
 #include "control/trust.h"
 #include "control/waking.h"
 
-double gather_spendable_w(const Control *c)
+/* The budget less what is kept free. */
+static double spendable_w(const Control *c)
 {
 	double kept_w = c->gauges.guard_w + c->config.guard_w;
 
@@ -215,7 +216,7 @@ int gather_facts(const Control *c, const Policy *policy, Facts *ret)
 {
 	Facts f = { .n_devices = c->fleet.n,
 		    .policy = policy,
-		    .spendable_w = gather_spendable_w(c),
+		    .spendable_w = spendable_w(c),
 		    .reserve_w = wake_reserve_w(c, NULL),
 		    .cap_w = caps_sum_w(&c->fleet) };
 	int r;
@@ -326,7 +327,7 @@ int gather_in_force(const Control *c, InForce *ret)
 			  .group_limits_w = limits_w,
 			  .spin_ups = spin_ups(c),
 			  .now_us = c->tools.now_us,
-			  .limit_w = MAX(gather_spendable_w(c), plan_w),
+			  .limit_w = MAX(spendable_w(c), plan_w),
 			  .rated_w = limits_rated_w(&c->fleet, NULL),
 			  .stopping = c->tools.stopping };
 	limit_groups(&c->fleet, devices, limits_w, &ret->n_groups);

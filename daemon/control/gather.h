@@ -14,5 +14,4 @@ void in_force_done(InForce *f);
 
 /* It cannot be changed now: in transition, failed, being given back, or not known yet. */
 bool gather_is_held(const Managed *md, uint64_t now_us);
-double gather_spendable_w(const Control *c); /* the budget less what is kept free */
 const Policy *gather_policy(const Control *c);

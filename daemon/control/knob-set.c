@@ -233,9 +233,8 @@ void knob_set_begin(Managed *md, HeldKnob *hk, bool raises, Tools *t)
 		setting_take(&md->knobs.actual, &md->knobs.target, hk->knob->mechanism);
 }
 
-void knob_set_note_recorded(Managed *md, HeldKnob *hk)
+void knob_set_note_recorded(HeldKnob *hk)
 {
-	(void)md;
 	hk->recorded = true;
 }
 

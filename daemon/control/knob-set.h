@@ -49,7 +49,7 @@ bool knob_set_clear_retries(Managed *md, uint64_t now_us);
 
 /* A step sets out: raises count from now on. */
 void knob_set_begin(Managed *md, HeldKnob *hk, bool raises, Tools *t);
-void knob_set_note_recorded(Managed *md, HeldKnob *hk);
+void knob_set_note_recorded(HeldKnob *hk);
 
 /* What has come of a step, copied from its job. */
 typedef struct StepOutcome {

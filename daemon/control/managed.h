@@ -18,6 +18,7 @@ typedef struct Managed {
 	Planned planned;   /* enforce.c: what the plan in force gives it */
 	Errands errands;   /* errands.c: the jobs that are out on it */
 	Cap cap;           /* caps.c: what the setting in force allows */
+	Floor floor;       /* caps.c: what it can be brought down to */
 	double cap_w;      /* caps.c: what it can draw now, whatever is under way */
 } Managed;
 

@@ -31,11 +31,6 @@ bool observe_holds_plan(const Control *c)
 	return c->tools.now_us < c->attention.hold_plan_us && errands_looks_out(&c->fleet);
 }
 
-static bool counted_by_bpf(const Managed *md, const Tools *t)
-{
-	return streq(meter_source(t->meter, md->device), "ebpf");
-}
-
 static bool sleeps_unwatched(const Managed *md)
 {
 	return managed_asleep(md) && !md->waking.watched;
@@ -45,7 +40,7 @@ static bool sleeps_unwatched(const Managed *md)
  */
 static bool has_to_be_looked_at(const Managed *md, const Tools *t)
 {
-	return !counted_by_bpf(md, t) || sleeps_unwatched(md) || md->waking.by_io;
+	return !meter_counts(t->meter, md->device) || sleeps_unwatched(md) || md->waking.by_io;
 }
 
 static bool may_be_woken(const Managed *md, const Tools *t)
@@ -78,7 +73,7 @@ Need observe_take_look(Control *c, Managed *md, int r, const DeviceCounters *cou
 
 	workload_take_waiting(md, r >= 0 ? counters->outstanding : 0, &c->tools);
 	n = waking_watch_io(md, &c->tools);
-	if (r < 0 || peeks || counted_by_bpf(md, &c->tools))
+	if (r < 0 || peeks || meter_counts(c->tools.meter, md->device))
 		return n;
 	n = need_more(n, take_counters(c, md, counters));
 	return need_more(n, judge_news(c, md));
@@ -100,7 +95,8 @@ static Need look_at(Control *c, Managed *md)
 	DeviceCounters counters;
 	Need n = NOTHING_NEEDED;
 
-	if (counted_by_bpf(md, &c->tools) && meter_read(c->tools.meter, md->device, &counters) >= 0)
+	if (meter_counts(c->tools.meter, md->device) &&
+	    meter_read(c->tools.meter, md->device, &counters) >= 0)
 		n = take_counters(c, md, &counters);
 	n = need_more(n, wake_test_apply(c, md));
 	rest_watch_settling(md, &c->tools);

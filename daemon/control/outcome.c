@@ -105,7 +105,7 @@ static Need take_stale(Managed *md, const StepOutcome *s, Tools *t)
 	if (!managed_asleep(md))
 		return NOTHING_NEEDED;
 	note_asleep(md, t);
-	return s->raises ? waking_want(md, WAKE_WAS_DEEPER, t) : NOTHING_NEEDED;
+	return s->raises ? waking_want(md, WAKE_WAS_DEEPER) : NOTHING_NEEDED;
 }
 
 static Need take_failure(Managed *md, const StepOutcome *s, Tools *t)
@@ -172,7 +172,7 @@ static Need take_step(Control *c, const Job *j, bool was_overdue)
 	if (md->errands.next & ERRAND_RESET) /* what the step did is lost */
 		return need(NEED_STEPS, CAUSE_RESET);
 	n = judge_step(c, j, &s);
-	n = need_more(n, waking_want_next(md, t));
+	n = need_more(n, waking_want_next(md));
 	knob_set_aim_again(md, t); /* the target may have moved on meanwhile */
 	if (was_overdue)
 		n = need_more(n, need(NEED_TOLD_PLAN, CAUSE_SLOW_SAVING));
@@ -232,7 +232,7 @@ static Need take_reread(Control *c, const Job *j)
 		note_lost(c, md, reread_text(j->reread.why));
 	if (lost || reset)
 		n = need_more(n, need(NEED_TOLD_PLAN, reset ? CAUSE_RESET : CAUSE_LOST));
-	return need_more(n, waking_want_next(md, &c->tools));
+	return need_more(n, waking_want_next(md));
 }
 
 /* ---- the others ---- */

@@ -211,11 +211,6 @@ void control_sensor(const Control *c, size_t index, SensorState *ret)
 			      .why_aside = g->health.why_aside };
 }
 
-size_t control_wakeup_count(const Control *c)
-{
-	return ring_count(&c->diary.wakeups);
-}
-
 const Wakeup *control_wakeup(const Control *c, size_t index)
 {
 	return ring_get(&c->diary.wakeups, index);

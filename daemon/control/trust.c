@@ -46,7 +46,8 @@ static double new_bias(double bias, double over)
 	return forgiven < 1 + SENSOR_ERROR ? 1 : forgiven;
 }
 
-Need trust_distrust(Managed *md, double over)
+/* It draws so many times what it may. */
+static Need distrust(Managed *md, double over)
 {
 	md->trust.bias = new_bias(md->trust.bias, over);
 	return md->trust.bias > md->planned.bias + BIAS_CHANGE ? need(NEED_PLAN, CAUSE_DEMAND)
@@ -76,7 +77,7 @@ static Need judge_power(Managed *md, Tools *t)
 	if (waking_under_way(md))
 		md->trust.estimated_w = MAX(md->trust.estimated_w, md->waking.watts);
 	else if (!isnan(md->trust.measured_w) && t->now_us >= md->knobs.tightened_us + AVERAGED_US)
-		return trust_distrust(md, md->trust.measured_w / cap_w);
+		return distrust(md, md->trust.measured_w / cap_w);
 	return NOTHING_NEEDED;
 }
 
@@ -120,7 +121,7 @@ Need trust_take_overrun(Managed *md, double spent_w, Tools *t)
 	/* what was let through before the last lowering is being answered already */
 	if (pace_w <= 0 || spent_w <= pace_w || t->now_us < md->knobs.tightened_us + LOOK_US)
 		return NOTHING_NEEDED;
-	(void)trust_distrust(md, (idle_w + spent_w) / (idle_w + pace_w));
+	(void)distrust(md, (idle_w + spent_w) / (idle_w + pace_w));
 	log_notice("%s: spends %.2f W by eBPF, paced to %.2f W: planned for with %.0f %% more from "
 		   "now",
 		   md->device->name, spent_w, pace_w, 100 * (md->trust.bias - 1));

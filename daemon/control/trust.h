@@ -16,8 +16,6 @@ static inline bool trust_is_uncontrolled(const Managed *md, uint64_t now_us)
 bool trust_clear_due(Managed *md, uint64_t now_us);
 /* After new rates. */
 Need trust_judge(Managed *md, Tools *t);
-/* It draws so many times what it may. */
-Need trust_distrust(Managed *md, double over);
 /* eBPF saw it spend so much, above idle. */
 Need trust_take_overrun(Managed *md, double spent_w, Tools *t);
 void trust_watch_pace(Managed *md, Meter *meter); /* eBPF is told what is in force */

@@ -247,7 +247,7 @@ static void turn_once(Control *c)
 	outbox_send(&c->outbox, c->loop, &c->queue);
 	if (!observe_holds_plan(c))
 		enforce_note_done(c);
-	enforce_update_floor(c, o.changed);
+	enforce_update_floor(c);
 	tell_all(c, &o);
 }
 

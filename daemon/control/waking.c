@@ -92,11 +92,10 @@ static bool goes_deeper(const Managed *md)
 	return e->busy && !e->testing && e->mechanism == MECHANISM_CONDITION && !e->raises;
 }
 
-Need waking_want(Managed *md, WakeReason reason, Tools *t)
+Need waking_want(Managed *md, WakeReason reason)
 {
 	Waking *w = &md->waking;
 
-	(void)t;
 	if (goes_deeper(md)) {
 		w->next = reason;
 		return NOTHING_NEEDED;
@@ -110,12 +109,12 @@ Need waking_want(Managed *md, WakeReason reason, Tools *t)
 	return need(NEED_TOLD_PLAN, CAUSE_IO_WOKE);
 }
 
-Need waking_want_next(Managed *md, Tools *t)
+Need waking_want_next(Managed *md)
 {
 	WakeReason reason = md->waking.next;
 
 	md->waking.next = WAKE_UNSAID;
-	return reason != WAKE_UNSAID ? waking_want(md, reason, t) : NOTHING_NEEDED;
+	return reason != WAKE_UNSAID ? waking_want(md, reason) : NOTHING_NEEDED;
 }
 
 /* An IO to one is an IO to all: they are not left to be tripped over one by one. */
@@ -124,7 +123,7 @@ static Need wake_pool(const Managed *md, Tools *t)
 	Need n = NOTHING_NEEDED;
 
 	for_each_device(Managed, other, t->fleet) if (other != md && managed_in_one_pool(md, other))
-		n = need_more(n, waking_want(other, WAKE_WITH_POOL, t));
+		n = need_more(n, waking_want(other, WAKE_WITH_POOL));
 	return n;
 }
 
@@ -247,7 +246,7 @@ Need waking_take_failure(Managed *md, unsigned failures, Tools *t)
 	if (waking_under_way(md))
 		settle(md);
 	if (!md->waking.stuck)
-		n = need_more(n, waking_want(md, WAKE_ONCE_MORE, t));
+		n = need_more(n, waking_want(md, WAKE_ONCE_MORE));
 	return n;
 }
 

@@ -24,9 +24,9 @@ uint64_t waking_due_us(const Managed *md);
 Need waking_clear_due(Managed *md, Tools *t);
 
 /* It is to be awake as soon as it may spin up; a disk that is awake is not concerned. */
-Need waking_want(Managed *md, WakeReason reason, Tools *t);
+Need waking_want(Managed *md, WakeReason reason);
 /* If that was wanted while it was on its way to sleep. */
-Need waking_want_next(Managed *md, Tools *t);
+Need waking_want_next(Managed *md);
 /* Its spin-up begins now, and counts. Its pool is to follow. */
 Need waking_begin(Managed *md, Tools *t);
 /* It was woken for a task of ours: it may sleep again as soon as it is due. */

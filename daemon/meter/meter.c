@@ -137,7 +137,12 @@ int meter_read(Meter *m, Device *d, DeviceCounters *ret)
 	return d->ops->counters ? d->ops->counters(d, ret) : -EOPNOTSUPP;
 }
 
+bool meter_counts(const Meter *m, const Device *d)
+{
+	return meter_find(m, d->devnum);
+}
+
 const char *meter_source(const Meter *m, const Device *d)
 {
-	return meter_find(m, d->devnum) ? "ebpf" : "device counters";
+	return meter_counts(m, d) ? "ebpf" : "device counters";
 }

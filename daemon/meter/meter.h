@@ -20,6 +20,8 @@ DEFINE_CLEANUP(Meter *, meter_close);
 int meter_add(Meter *m, const Device *d);
 void meter_remove(Meter *m, const Device *d);
 int meter_read(Meter *m, Device *d, DeviceCounters *ret);
+/* Does eBPF count its IO? Reading that never waits for the device. */
+bool meter_counts(const Meter *m, const Device *d);
 /* "ebpf", "device counters": where this device's figures come from. */
 const char *meter_source(const Meter *m, const Device *d);
 

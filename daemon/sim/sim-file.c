@@ -22,11 +22,6 @@ static const char *const fault_names[] = {
 	[SIM_HANG] = "hang",
 };
 
-const char *sim_fault_name(SimFault fault)
-{
-	return fault_names[fault];
-}
-
 char *sim_device_name(const char *prefix, unsigned index)
 {
 	char letters[8], *p = letters + sizeof(letters) - 1;
@@ -281,7 +276,7 @@ static int check_steps(const SimFile *f, const SimWorkload *w, const char *name,
 	return 0;
 }
 
-const SimGroup *sim_file_group(const SimFile *f, const char *name)
+static const SimGroup *find_group(const SimFile *f, const char *name)
 {
 	for (size_t i = 0; i < f->n_groups; i++)
 		if (streq(f->groups[i].name, name))
@@ -292,7 +287,7 @@ const SimGroup *sim_file_group(const SimFile *f, const char *name)
 /* A workload that saturates has no end, and no cache can hold it. */
 static int check_cache(const SimFile *f, const SimGroup *g, const SimWorkload *w)
 {
-	const SimGroup *cache = g->cache ? sim_file_group(f, g->cache) : NULL;
+	const SimGroup *cache = g->cache ? find_group(f, g->cache) : NULL;
 	IniLine l = { .path = f->path, .line = g->line };
 
 	if (g->pools && (!g->pool || g->pools > g->count))

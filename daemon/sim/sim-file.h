@@ -59,8 +59,6 @@ int sim_file_read(const char *path, SimFile **ret);
 SimFile *sim_file_free(SimFile *f);
 DEFINE_CLEANUP(SimFile *, sim_file_free);
 const SimWorkload *sim_file_workload(const SimFile *f, const SimGroup *g);
-const SimGroup *sim_file_group(const SimFile *f, const char *name); /* NULL */
 
 /* "nvme0"; disks as the kernel counts: sda ... sdz, sdaa. */
 char *sim_device_name(const char *prefix, unsigned index);
-const char *sim_fault_name(SimFault fault);

@@ -48,7 +48,7 @@ add() { # NAME PID NOTE
 }
 
 add_storpower() { # NAME NODE [LIMIT]
-	node=$root/policies/nodes/$2.node
+	what=(--simulate="$root/policies/nodes/$2.node" --no-bpf)
 	new_bus "$1"
 	start_daemon --log-level=warning
 	[[ -z ${3:-} ]] || ctl set "$3" >"$tmp/set.log" || exit 1

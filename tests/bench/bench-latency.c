@@ -6,17 +6,12 @@
  * bench-latency.sh, which starts the daemon on a simulated node. */
 
 #include <errno.h>
-#include <systemd/sd-bus.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "bench-bus.h"
 #include "bench.h"
-
-#define SERVICE   "org.storpower1"
-#define OBJECT    "/org/storpower1"
-#define INTERFACE "org.storpower1.Manager"
 
 #define ROUNDS    10
 #define PERCENT   60.0
@@ -153,22 +148,6 @@ static void report(Rounds *rounds, const char *name, double device_us, FILE *jso
 	write_times(json, "enforce_us", rounds->enforce_us);
 	write_times(json, "call_us", rounds->call_us);
 	fprintf(json, "}\n");
-}
-
-static int open_bus(const char *address, sd_bus **ret)
-{
-	_cleanup_(sd_bus_unrefp) sd_bus *bus = NULL;
-	int r = sd_bus_new(&bus);
-
-	if (r >= 0)
-		r = sd_bus_set_address(bus, address);
-	if (r >= 0)
-		r = sd_bus_set_bus_client(bus, true);
-	if (r >= 0)
-		r = sd_bus_start(bus);
-	if (r >= 0)
-		*ret = TAKE_PTR(bus);
-	return r;
 }
 
 int main(int argc, char **argv)

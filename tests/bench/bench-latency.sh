@@ -50,8 +50,8 @@ write_node() { # PROFILE
 }
 
 bench() { # PROFILE DEVICE_US
-	node=$tmp/$1.node
-	write_node "$1" >"$node"
+	write_node "$1" >"$tmp/$1.node"
+	what=(--simulate="$tmp/$1.node" --no-bpf)
 	start_daemon --log-level=warning
 	sleep 2
 	"$build/tests/bench/bench-latency" "${json[@]}" "$address" "$1" "$2" || exit 1

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The daemon's bus, for the benchmarks that are its clients. */
+
+#include <systemd/sd-bus.h>
+
+#include "base/cleanup.h"
+
+#define SERVICE   "org.storpower1"
+#define OBJECT    "/org/storpower1"
+#define INTERFACE "org.storpower1.Manager"
+
+static inline int open_bus(const char *address, sd_bus **ret)
+{
+	_cleanup_(sd_bus_unrefp) sd_bus *bus = NULL;
+	int r = sd_bus_new(&bus);
+
+	if (r >= 0)
+		r = sd_bus_set_address(bus, address);
+	if (r >= 0)
+		r = sd_bus_set_bus_client(bus, true);
+	if (r >= 0)
+		r = sd_bus_start(bus);
+	if (r >= 0)
+		*ret = TAKE_PTR(bus);
+	return r;
+}
