@@ -3,35 +3,11 @@
 
 #include "bus/bus-internal.h"
 
-/* The watts that are 100 % of a claim's scope. */
-static double scope_rated_w(Bus *b, const Claim *c)
-{
-	const Device *d;
-	double sum = 0;
-
-	if (c->scope == SCOPE_NODE)
-		return control_rated_w(b->control);
-	for (size_t i = 0; (d = control_device_at(b->control, i)); i++)
-		if (streq(c->scope == SCOPE_GROUP ? d->group : d->name, c->target ?: ""))
-			sum += d->profile->rated_w;
-	return sum;
-}
-
 static double seconds_until(uint64_t when_us, uint64_t now_us)
 {
 	if (when_us == USEC_NEVER)
 		return INFINITY;
 	return when_us > now_us ? (double)(when_us - now_us) / 1e6 : 0;
-}
-
-static bool claim_in_force(Bus *b, const Claim *c)
-{
-	uint64_t now = clock_now_us(&b->clock);
-	const Claim *lowest;
-
-	claims_effective(control_claims(b->control), c->scope, c->target, scope_rated_w(b, c), now,
-			 &lowest);
-	return lowest && lowest->cookie == c->cookie;
 }
 
 int bus_append_claim(Bus *b, sd_bus_message *m, const Claim *c)
@@ -43,11 +19,12 @@ int bus_append_claim(Bus *b, sd_bus_message *m, const Claim *c)
 		m, "a{sv}", 15, "Cookie", "t", c->cookie, "Class", "s", claim_class_name(c->class),
 		"Scope", "s", claim_scope_name(c->scope), "Target", "s", c->target ?: "", "Limit",
 		"d", c->limit, "Unit", "s", percent ? "%" : "W", "LimitPower", "d",
-		percent ? scope_rated_w(b, c) * c->limit / 100 : c->limit, "Source", "s", c->source,
-		"Reason", "s", c->reason, "Owner", "s", c->owner ?: "", "Standing", "b",
-		(int)!c->owner, "Active", "b", (int)claim_active(c, now), "InForce", "b",
-		(int)claim_in_force(b, c), "StartsIn", "d", seconds_until(c->start_us, now),
-		"ExpiresIn", "d", seconds_until(c->expiry_us, now));
+		percent ? control_claim_rated_w(b->control, c) * c->limit / 100 : c->limit,
+		"Source", "s", c->source, "Reason", "s", c->reason, "Owner", "s", c->owner ?: "",
+		"Standing", "b", (int)!c->owner, "Active", "b", (int)claim_active(c, now),
+		"InForce", "b", (int)control_claim_in_force(b->control, c), "StartsIn", "d",
+		seconds_until(c->start_us, now), "ExpiresIn", "d",
+		seconds_until(c->expiry_us, now));
 }
 
 int bus_append_plan(sd_bus_message *m, const Plan *p)

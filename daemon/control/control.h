@@ -86,6 +86,10 @@ int control_add_claim(Control *c, const Claim *claim, const ControlWait *wait, u
 int control_release(Control *c, uint64_t cookie, char **ret_error);
 size_t control_drop_owner(Control *c, const char *owner);
 const Claims *control_claims(const Control *c);
+/* The watts that are 100 % of its scope. */
+double control_claim_rated_w(const Control *c, const Claim *claim);
+/* Is it the lowest of its scope? */
+bool control_claim_in_force(const Control *c, const Claim *claim);
 
 /* Somebody looks: the figures are kept fresh for a while, from the next turn on. */
 void control_note_asked(Control *c);

@@ -72,7 +72,7 @@ static void describe_device(const Control *c, const Managed *md, const Policy *p
 		.offer = md->knobs.offer,
 		.mix = md->workload.mix,
 		.demand_mb_s = md->workload.demand_mb_s * policy->demand_headroom,
-		.limit_w = limits_of_device_w(&c->limits, md, now_us),
+		.limit_w = limits_of_device_w(&c->limits, md),
 		.group = PLAN_NO_GROUP,
 		.held = gather_is_held(md, now_us) || md->device->protected_why,
 		.held_w = held_w(md, now_us),
@@ -184,7 +184,7 @@ static int list_groups(const Control *c, Facts *f)
 			return -ENOMEM;
 		g->name = name;
 		g->reserve_w = wake_reserve_w(c, name);
-		g->limit_w = limits_of_group_w(&c->limits, &c->fleet, name, c->tools.now_us) -
+		g->limit_w = limits_of_group_w(&c->limits, &c->fleet, name) -
 			     gauges_group_guard_w(&c->gauges, md) - g->reserve_w;
 	}
 	return 0;

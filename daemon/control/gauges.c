@@ -195,7 +195,7 @@ static bool is_given_back(double planned_w, double now_w, double limit_w)
 static Need judge_group(Gauge *s, const Limits *l, bool settling, const Tools *t)
 {
 	const char *group = s->config->target;
-	double limit_w = limits_of_group_w(l, t->fleet, group, t->now_us);
+	double limit_w = limits_of_group_w(l, t->fleet, group);
 	double over = s->watts - limit_w;
 
 	if (over > 0 && settling)

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/set-aside.h"
+#include "control/fleet.h"
 
 int limits_init(Limits *l)
 {
@@ -17,6 +18,7 @@ int limits_init(Limits *l)
 
 void limits_done(Limits *l)
 {
+	lowest_claims_done(&l->lowest);
 	claims_free(l->claims);
 	free(l->news);
 }
@@ -52,6 +54,7 @@ int limits_load(Limits *l, const Tools *t)
 		return set_aside(path, "going on without its claims; set them anew");
 	if (r < 0)
 		return log_error_errno(r, "Standing claims in %s cannot be read", path);
+	l->lowest_is_old = true;
 	/* in terms of this boot: a second start must not take what is left from the wall clock */
 	l->unsaved = r == 0 || set_aside_copy(path, text, n) >= 0;
 	return 0;
@@ -88,6 +91,7 @@ static void note(Limits *l, uint64_t cookie, const char *ended_why)
 
 	if (n)
 		*n = (ClaimNews){ cookie, ended_why };
+	l->lowest_is_old = true;
 	l->unsaved = true; /* owner-bound ones too: the next cookie is saved with them */
 }
 
@@ -189,6 +193,21 @@ ClaimNews *limits_take_news(Limits *l, size_t *ret_n)
 	return TAKE_PTR(l->news);
 }
 
+void limits_find_lowest(Limits *l, uint64_t now_us)
+{
+	LowestClaims lowest;
+
+	if (!l->lowest_is_old && now_us < l->lowest.until_us)
+		return;
+	if (lowest_claims_find(l->claims, now_us, &lowest) < 0) {
+		log_oom();
+		return; /* what was found last stays in force until the next turn tries again */
+	}
+	lowest_claims_done(&l->lowest);
+	l->lowest = lowest;
+	l->lowest_is_old = false;
+}
+
 static bool any_active(const Limits *l, uint64_t now_us)
 {
 	const Claim *c;
@@ -247,18 +266,36 @@ double limits_rated_w(const Fleet *f, const char *group)
 	return w;
 }
 
-double limits_of_group_w(const Limits *l, const Fleet *f, const char *group, uint64_t now_us)
+double limits_of_group_w(const Limits *l, const Fleet *f, const char *group)
 {
-	const Claim *by;
+	uint64_t by;
 
-	return claims_effective(l->claims, SCOPE_GROUP, group, limits_rated_w(f, group), now_us,
-				&by);
+	return lowest_claims_limit_w(&l->lowest, SCOPE_GROUP, group, limits_rated_w(f, group), &by);
 }
 
-double limits_of_device_w(const Limits *l, const Managed *md, uint64_t now_us)
+double limits_of_device_w(const Limits *l, const Managed *md)
 {
-	const Claim *by;
+	uint64_t by;
 
-	return claims_effective(l->claims, SCOPE_DEVICE, md->device->name,
-				md->device->profile->rated_w, now_us, &by);
+	return lowest_claims_limit_w(&l->lowest, SCOPE_DEVICE, md->device->name,
+				     md->device->profile->rated_w, &by);
+}
+
+double limits_claim_rated_w(const Fleet *f, const Claim *claim)
+{
+	const Managed *md;
+
+	if (claim->scope != SCOPE_DEVICE)
+		return limits_rated_w(f, claim->target);
+	md = fleet_find_name(f, claim->target);
+	return md ? md->device->profile->rated_w : 0;
+}
+
+bool limits_claim_in_force(const Limits *l, const Fleet *f, const Claim *claim)
+{
+	uint64_t by;
+
+	lowest_claims_limit_w(&l->lowest, claim->scope, claim->target,
+			      limits_claim_rated_w(f, claim), &by);
+	return by == claim->cookie;
 }

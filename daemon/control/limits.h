@@ -3,6 +3,7 @@
 
 /* The claims, what they come to, and what is to be told and saved of them. */
 
+#include "budget/claim-lowest.h"
 #include "control/tools.h"
 
 /* A claim has come, or has ended. */
@@ -13,7 +14,9 @@ typedef struct ClaimNews {
 
 typedef struct Limits {
 	Claims *claims;
-	double budget_w; /* effective, of the node; INFINITY: none */
+	LowestClaims lowest; /* of them, by the last turn */
+	bool lowest_is_old;  /* a claim has come or ended since */
+	double budget_w;     /* effective, of the node; INFINITY: none */
 	uint64_t effective_cookie;
 	bool enforcing; /* any claim is active, on whatever */
 	bool unsaved;
@@ -33,11 +36,17 @@ size_t limits_drop_owner(Limits *l, const char *owner);
 /* Those whose time has come or is over. */
 Need limits_take_due(Limits *l, uint64_t now_us);
 ClaimNews *limits_take_news(Limits *l, size_t *ret_n); /* free() */
+/* Finds the lowest ones, after everything that happened to them and before anybody asks. */
+void limits_find_lowest(Limits *l, uint64_t now_us);
 /* What they come to now; says in the diary who asked for it. */
 void limits_update(Limits *l, Tools *t);
 void limits_lift(Limits *l); /* the daemon ends: nothing is enforced */
 const Claim *limits_effective(const Limits *l);
 
 double limits_rated_w(const Fleet *f, const char *group); /* NULL: of all */
-double limits_of_group_w(const Limits *l, const Fleet *f, const char *group, uint64_t now_us);
-double limits_of_device_w(const Limits *l, const Managed *md, uint64_t now_us);
+double limits_of_group_w(const Limits *l, const Fleet *f, const char *group);
+double limits_of_device_w(const Limits *l, const Managed *md);
+/* The watts that are 100 % of the claim's scope. */
+double limits_claim_rated_w(const Fleet *f, const Claim *claim);
+/* Is it the lowest of its scope, by the last turn? */
+bool limits_claim_in_force(const Limits *l, const Fleet *f, const Claim *claim);

@@ -71,6 +71,16 @@ double control_rated_w(const Control *c)
 	return limits_rated_w(&c->fleet, NULL);
 }
 
+double control_claim_rated_w(const Control *c, const Claim *claim)
+{
+	return limits_claim_rated_w(&c->fleet, claim);
+}
+
+bool control_claim_in_force(const Control *c, const Claim *claim)
+{
+	return limits_claim_in_force(&c->limits, &c->fleet, claim);
+}
+
 size_t control_device_count(const Control *c)
 {
 	return c->fleet.n;

@@ -230,6 +230,7 @@ static void turn_once(Control *c)
 
 	c->tools.now_us = clock_now_us(&c->loop->clock);
 	n = take_all(c, &o.changed);
+	limits_find_lowest(&c->limits, c->tools.now_us);
 	if (!c->tools.stopping && c->attention.started && observe_tick_is_due(c))
 		n = need_more(n, tick(c, &o));
 	else if (!c->tools.stopping)

@@ -7,6 +7,7 @@ BENCH_SEES_sleep := $(BENCH_SEES_node)
 BENCH_SEES_meter := $(SEES_meter)
 BENCH_SEES_latency := base
 BENCH_SEES_questions := base
+BENCH_SEES_claims := base
 
 BENCHES := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests/bench/bench-*.c))
 

@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "budget/claim.h"
+#include "budget/claim-lowest.h"
 
 #define STEPS 50000
 
@@ -150,8 +150,10 @@ static bool better(const Claim *a, double a_w, const Claim *b, double b_w)
 	return a->class != b->class ? a->class > b->class : a->cookie < b->cookie;
 }
 
-static void check_effective(World *w, ClaimScope scope, const char *target)
+static void check_effective(World *w, const LowestClaims *lowest, ClaimScope scope,
+			    const char *target)
 {
+	uint64_t cookie;
 	const double rated_w = 100;
 	const Claim *best = NULL, *got;
 	double best_w = INFINITY, got_w;
@@ -171,11 +173,14 @@ static void check_effective(World *w, ClaimScope scope, const char *target)
 	got_w = claims_effective(w->claims, scope, target, rated_w, w->now_us, &got);
 	assert_true(got_w == best_w);
 	assert_int_equal(got ? got->cookie : 0, best ? best->cookie : 0);
+	assert_true(lowest_claims_limit_w(lowest, scope, target, rated_w, &cookie) == best_w);
+	assert_int_equal(cookie, best ? best->cookie : 0);
 }
 
 static void check_all(World *w)
 {
 	uint64_t next = USEC_NEVER;
+	LowestClaims lowest;
 	size_t alive = 0;
 
 	while (w->oldest_alive < w->n && w->all[w->oldest_alive].ended)
@@ -192,9 +197,12 @@ static void check_all(World *w)
 	}
 	assert_null(claims_get(w->claims, alive));
 	assert_true(claims_next_event(w->claims, w->now_us) == next);
-	check_effective(w, SCOPE_NODE, NULL);
-	check_effective(w, SCOPE_GROUP, targets[draw(w, 2)]);
-	check_effective(w, SCOPE_DEVICE, targets[draw(w, 2)]);
+	assert_int_equal(lowest_claims_find(w->claims, w->now_us, &lowest), 0);
+	assert_true(lowest.until_us == next);
+	check_effective(w, &lowest, SCOPE_NODE, NULL);
+	check_effective(w, &lowest, SCOPE_GROUP, targets[draw(w, 2)]);
+	check_effective(w, &lowest, SCOPE_DEVICE, targets[draw(w, 2)]);
+	lowest_claims_done(&lowest);
 }
 
 static void fifty_thousand_random_steps_agree_with_the_naive_model(void **state)
