@@ -139,6 +139,14 @@ int write_file_atomic(const char *path, const char *text, mode_t mode)
 	return write_bytes_atomic(path, text, strlen(text), mode);
 }
 
+int append_file_synced(const char *path, const char *text)
+{
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	int r = fd < 0 ? -errno : write_all(fd, text, strlen(text));
+
+	return r >= 0 && fdatasync(fd) < 0 ? -errno : r;
+}
+
 int mkdir_parents(const char *path, mode_t mode)
 {
 	_cleanup_free_ char *p = strdup(path);

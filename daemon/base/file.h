@@ -19,6 +19,8 @@ int write_all(int fd, const char *bytes, size_t n);
 /* Replaces path by way of a synced temporary file and rename(2): old or new, never half. */
 int write_file_atomic(const char *path, const char *text, mode_t mode);
 int write_bytes_atomic(const char *path, const char *bytes, size_t n, mode_t mode);
+/* Adds the text to a file that is there, and syncs it. After an error a part of it may be there. */
+int append_file_synced(const char *path, const char *text);
 /* Makes a created or renamed file's name durable. */
 int sync_directory_of(const char *path);
 int mkdir_parents(const char *path, mode_t mode);

@@ -74,6 +74,9 @@ typedef struct ClaimsClock {
 	uint64_t boottime_us, realtime_us;
 } ClaimsClock;
 int claims_save(const Claims *c, const ClaimsClock *clock, char **ret_text);
+/* What is to be appended to such a file when the claims of these cookies have come or ended. */
+int claims_save_changes(const Claims *c, const uint64_t *cookies, size_t n,
+			const ClaimsClock *clock, char **ret_text);
 /* Adds to `c`, with their old cookies, the claims of n bytes of text, behind which a NUL stands. A
  * line that cannot be understood is logged with its number and left out (then more than 0 is
  * returned: keep the file as found), as is (at info) a lease that has run out. Later cookies are

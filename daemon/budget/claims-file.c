@@ -48,9 +48,24 @@ const RecordKind claims_next_cookie_kind = {
 	.fields = { { "value", FIELD_COUNT, 0 } },
 };
 
+/* It may have run out already, or never have been saved. */
+static int take_ended(void *cookie, void *userdata)
+{
+	(void)claims_release(((const ClaimsLoader *)userdata)->claims, *(const uint64_t *)cookie);
+	return 0;
+}
+
+static const RecordKind ended_kind = {
+	.name = "ended",
+	.size = sizeof(uint64_t),
+	.take = take_ended,
+	.fields = { { "cookie", FIELD_COUNT, 0 } },
+};
+
 static const RecordsFormat format = {
 	.name = "claims",
-	.kinds = (const RecordKind *const[]){ &claims_next_cookie_kind, &claim_kind, NULL },
+	.kinds = (const RecordKind *const[]){ &claims_next_cookie_kind, &claim_kind, &ended_kind,
+					      NULL },
 	.loss = CLAIMS_LOSS,
 };
 
@@ -62,6 +77,7 @@ static Moment moment_of(uint64_t boot_us, const ClaimsClock *clock)
 	return (Moment){ boot_us, clock->realtime_us + MIN(left_us, most_us), left_us };
 }
 
+/* A claim with an owner ends with the daemon at the latest. */
 static void save_claim(RecordsWriter *w, const Claim *c, const ClaimsClock *clock)
 {
 	SavedClaim s = {
@@ -77,6 +93,8 @@ static void save_claim(RecordsWriter *w, const Claim *c, const ClaimsClock *cloc
 		.boot = (char *)clock->boot_id,
 	};
 
+	if (c->owner)
+		return;
 	if (c->start_us)
 		s.start = moment_of(c->start_us, clock);
 	if (c->expiry_us != USEC_NEVER)
@@ -94,9 +112,29 @@ int claims_save(const Claims *c, const ClaimsClock *clock, char **ret_text)
 		return r;
 	records_add(&w, &claims_next_cookie_kind, &c->next_cookie);
 	for (size_t i = 0; i < c->n; i++)
-		if (!c->claims[i].owner)
-			save_claim(&w, &c->claims[i], clock);
+		save_claim(&w, &c->claims[i], clock);
 	return records_end(&w, ret_text, &n);
+}
+
+int claims_save_changes(const Claims *c, const uint64_t *cookies, size_t n,
+			const ClaimsClock *clock, char **ret_text)
+{
+	RecordsWriter w;
+	size_t length;
+	int r = records_begin(&w, NULL);
+
+	if (r < 0)
+		return r;
+	records_add(&w, &claims_next_cookie_kind, &c->next_cookie);
+	for (size_t i = 0; i < n; i++) {
+		const Claim *claim = claims_find(c, cookies[i]);
+
+		if (!claim)
+			records_add(&w, &ended_kind, &cookies[i]);
+		else
+			save_claim(&w, claim, clock);
+	}
+	return records_end(&w, ret_text, &length);
 }
 
 /* A moment of an earlier boot in this one's time. The wall clock counts what passed while the

@@ -9,6 +9,9 @@
  *		source="storpowerctl (root)" reason="..." boot="ID" created-us=7
  *		expiry-boot-us=100 expiry-wall-us=1763740800000000 expiry-left-us=40
  *		#01234567
+ *	ended cookie=17 #01234567
+ *
+ * What changes is appended: a claim may be followed by its end, and next-cookie by a higher one.
  */
 
 #include "base/records.h"

@@ -19,6 +19,7 @@ int limits_init(Limits *l)
 void limits_done(Limits *l)
 {
 	lowest_claims_done(&l->lowest);
+	claims_store_done(&l->store);
 	claims_free(l->claims);
 	free(l->news);
 }
@@ -63,7 +64,6 @@ int limits_load(Limits *l, const Tools *t)
 void limits_save(Limits *l, const Tools *t)
 {
 	const char *path = t->config->claims_path;
-	_cleanup_free_ char *text = NULL;
 	char boot_id[37];
 	ClaimsClock clock;
 	int r;
@@ -75,9 +75,7 @@ void limits_save(Limits *l, const Tools *t)
 		return;
 	r = claims_clock(t, boot_id, &clock);
 	if (r >= 0)
-		r = claims_save(l->claims, &clock, &text);
-	if (r >= 0)
-		r = write_file_atomic(path, text, 0644);
+		r = claims_store_save(&l->store, l->claims, path, &clock);
 	if (r < 0)
 		log_error_errno(r,
 				"Standing claims cannot be saved in %s: they hold now, but not "
@@ -92,6 +90,7 @@ static void note(Limits *l, uint64_t cookie, const char *ended_why)
 	if (n)
 		*n = (ClaimNews){ cookie, ended_why };
 	l->lowest_is_old = true;
+	claims_store_note(&l->store, cookie);
 	l->unsaved = true; /* owner-bound ones too: the next cookie is saved with them */
 }
 

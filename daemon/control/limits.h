@@ -4,6 +4,7 @@
 /* The claims, what they come to, and what is to be told and saved of them. */
 
 #include "budget/claim-lowest.h"
+#include "control/claims-store.h"
 #include "control/tools.h"
 
 /* A claim has come, or has ended. */
@@ -20,6 +21,7 @@ typedef struct Limits {
 	uint64_t effective_cookie;
 	bool enforcing; /* any claim is active, on whatever */
 	bool unsaved;
+	ClaimsStore store;
 	uint64_t due_us; /* when a claim begins or expires */
 	ClaimNews *news;
 	size_t n_news;

@@ -367,6 +367,36 @@ static void every_flipped_bit_is_noticed_and_what_is_whole_is_kept(void **state)
 	}
 }
 
+/* Whatever is appended: the file reads as if it were written anew. */
+static void what_is_appended_reads_as_a_file_written_anew(void **state)
+{
+	_cleanup_(claims_freep) Claims *c = claims_new(), *back = NULL;
+	_cleanup_free_ char *file = save(c, BOOT_A, 1, 1);
+	uint64_t seed = 88172645463325252ULL;
+
+	(void)state;
+	for (int round = 0; round < 300; round++) {
+		const ClaimsClock clock = { BOOT_A, 1, 1 };
+		const Claim claim = { .limit = 5,
+				      .owner = draw(&seed) % 4 ? NULL : (char *)":1.7",
+				      .expiry_us = USEC_NEVER };
+		uint64_t changed[2] = { add(c, &claim), 1 + draw(&seed) % 300 };
+		_cleanup_free_ char *text = NULL, *before = file;
+
+		(void)claims_release(c, changed[1]);
+		assert_int_equal(claims_save_changes(c, changed, 2, &clock, &text), 0);
+		file = text_printf("%s%s", before, text);
+	}
+	back = load(file, BOOT_A, 1, 1);
+	assert_true(claims_drop_owner(c, ":1.7") > 0);
+	for (size_t i = 0; claims_get(c, i) || claims_get(back, i); i++) {
+		assert_true(claims_get(c, i) && claims_get(back, i));
+		assert_true(same(claims_get(c, i), claims_get(back, i)));
+	}
+	assert_int_equal(add(c, &(Claim){ .expiry_us = USEC_NEVER }),
+			 add(back, &(Claim){ .expiry_us = USEC_NEVER }));
+}
+
 static void a_nul_costs_its_own_line_only(void **state)
 {
 	_cleanup_(claims_freep) Claims *c = some_claims(), *back = claims_new();
@@ -428,6 +458,7 @@ int main(void)
 		cmocka_unit_test(a_file_of_another_version_is_not_guessed_at),
 		cmocka_unit_test(a_file_of_something_else_holds_no_claim),
 		cmocka_unit_test(every_flipped_bit_is_noticed_and_what_is_whole_is_kept),
+		cmocka_unit_test(what_is_appended_reads_as_a_file_written_anew),
 		cmocka_unit_test(a_nul_costs_its_own_line_only),
 		cmocka_unit_test(any_bytes_read_back),
 	};
