@@ -10,6 +10,8 @@
  * else. Watts and rates move all the time and are not announced: whoever wants them reads them, and
  * a node that nobody looks at is silent. */
 
+#define CLAIMS_TOLD_MOST 64
+
 static void warn_unsent(int r, const char *what)
 {
 	if (r < 0)
@@ -102,6 +104,19 @@ static bool same(double a, double b)
 	return a == b || (isnan(a) && isnan(b));
 }
 
+/* Of many claims the announcement says only that they have changed: ClaimAdded and ClaimEnded say
+ * what, and a message of megabytes at every change would be dear. */
+static int tell_claims_invalid(Bus *b)
+{
+	return sd_bus_emit_signal(b->bus, BUS_PATH, "org.freedesktop.DBus.Properties",
+				  "PropertiesChanged", "sa{sv}as", BUS_MANAGER, 0, 1, "Claims");
+}
+
+static bool many_claims(const Bus *b)
+{
+	return claims_get(control_claims(b->control), CLAIMS_TOLD_MOST);
+}
+
 /* Lists the manager's properties that differ from what was told; at most one name each. */
 static size_t changed_state(Bus *b, const ControlState *now, const char **names)
 {
@@ -119,7 +134,7 @@ static size_t changed_state(Bus *b, const ControlState *now, const char **names)
 		{ "Enforcing", now->enforcing != told->enforcing },
 		{ "Degraded", now->degraded != told->degraded },
 		{ "DeviceCount", now->n_devices != told->n_devices },
-		{ "Claims", b->claims_changed },
+		{ "Claims", b->claims_changed && !many_claims(b) },
 		{ "Budget", b->claims_changed || !same(now->budget_w, told->budget_w) },
 		{ "Policy", !b->told_policy || !streq(policy, b->told_policy) },
 	};
@@ -207,6 +222,8 @@ static int on_emit(sd_event_source *s, void *userdata)
 	(void)s;
 	bus_owners_prune(b);
 	control_state(b->control, &now);
+	if (b->claims_changed && many_claims(b))
+		warn_unsent(tell_claims_invalid(b), "changed claims");
 	n = changed_state(b, &now, names);
 	names[n] = NULL;
 	if (n > 0)

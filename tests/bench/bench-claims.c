@@ -102,7 +102,7 @@ static void report(Times *t, size_t n, FILE *json)
 
 static int run(sd_bus *bus, FILE *json)
 {
-	static const size_t counts[] = { 1, 100, 1000, 2000 };
+	static const size_t counts[] = { 1, 100, 1000, 4095 };
 	size_t n = 0;
 	int r = 0;
 
