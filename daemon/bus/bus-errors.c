@@ -5,6 +5,11 @@
 #include "bus/bus-internal.h"
 
 /* Root may, and the user who runs the daemon, who may be a plain user on a private bus. */
+bool bus_may_change(uid_t uid)
+{
+	return uid == 0 || uid == geteuid();
+}
+
 int bus_check_sender(sd_bus_message *m, sd_bus_error *error)
 {
 	_cleanup_(sd_bus_creds_unrefp) sd_bus_creds *creds = NULL;
@@ -17,7 +22,7 @@ int bus_check_sender(sd_bus_message *m, sd_bus_error *error)
 		return sd_bus_error_setf(error, BUS_ERROR_NOT_AUTHORIZED,
 					 "%s: cannot tell who is calling: %s",
 					 sd_bus_message_get_member(m), strerror(-r));
-	if (uid == 0 || uid == geteuid())
+	if (bus_may_change(uid))
 		return 0;
 	return sd_bus_error_setf(error, BUS_ERROR_NOT_AUTHORIZED,
 				 "%s is for root alone, you are uid %u: try sudo",

@@ -25,6 +25,7 @@
 #define BUS_ERROR_FAILED          "org.storpower1.Error.Failed"
 
 typedef struct Owner Owner;
+typedef struct Turns Turns;
 
 /* A method call that is answered later. */
 typedef struct Call {
@@ -41,6 +42,7 @@ struct Bus {
 	Clock clock;
 	ControlEvents events;
 	Owner *owners;
+	Turns *turns;
 	struct Call *calls; /* to be answered later */
 	bool testing;       /* a wake test is under way */
 
@@ -102,7 +104,12 @@ int bus_claim_from_options(Bus *b, const BusOptions *options, Claim *claim, sd_b
 int bus_check_device(Bus *b, const char *name, DeviceState *ret, sd_bus_error *error);
 int bus_check_policy_name(const char *name, sd_bus_error *error);
 
+/* bus-turns.c: in which order calls are answered. */
+int bus_turns_begin(Bus *b);
+Turns *bus_turns_end(Turns *t); /* returns NULL */
+
 /* bus-errors.c */
+bool bus_may_change(uid_t uid);
 int bus_check_sender(sd_bus_message *m, sd_bus_error *error);
 /* Gives an error of control's its name; `invalid` and `missing` name -EINVAL and -ENOENT. */
 int bus_manager_error(sd_bus_error *error, int r, const char *text, const char *invalid,

@@ -85,6 +85,8 @@ static int register_all(Bus *b)
 	if (r >= 0)
 		r = bus_signals_register(b);
 	if (r >= 0)
+		r = bus_turns_begin(b);
+	if (r >= 0)
 		r = sd_bus_match_signal(b->bus, NULL, NULL, "/org/freedesktop/DBus/Local",
 					"org.freedesktop.DBus.Local", "Disconnected",
 					on_disconnected, b);
@@ -125,6 +127,7 @@ Bus *bus_close(Bus *b)
 	bus_calls_abandon(b);
 	bus_signals_free(b);
 	bus_owners_free(b->owners);
+	b->turns = bus_turns_end(b->turns);
 	sd_bus_flush_close_unref(b->bus);
 	sd_event_unref(b->event);
 	free(b);

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Asks the daemon for all its objects without waiting for answers:
+
+flood.py SOCKET UID once N      one connection, N questions; prints answers and refusals
+flood.py SOCKET UID on N C      C connections with N questions each in flight, until it is killed;
+                                prints "full" when the first was refused
+"""
+import os
+import selectors
+import socket
+import struct
+import sys
+
+
+def field(code, kind, text):
+    data = text.encode()
+    if kind == "g":
+        return struct.pack("<B", code) + b"\1g\0" + struct.pack("<B", len(data)) + data + b"\0"
+    return struct.pack("<B", code) + b"\1" + kind.encode() + b"\0" + struct.pack("<I", len(data)) + data + b"\0"
+
+
+def call(serial, destination, path, interface, member):
+    fields = b""
+    for code, kind, text in ((1, "o", path), (2, "s", interface), (3, "s", member), (6, "s", destination)):
+        fields += b"\0" * (-len(fields) % 8) + field(code, kind, text)
+    head = struct.pack("<cBBBIII", b"l", 1, 0, 1, 0, serial, len(fields)) + fields
+    return head + b"\0" * (-len(head) % 8)
+
+
+class Client:
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.connect(path)
+        self.serial, self.bytes = 1, b""
+        self.socket.sendall(b"\0AUTH EXTERNAL " + str(os.geteuid()).encode().hex().encode() + b"\r\n")
+        assert self.socket.recv(4096).startswith(b"OK ")
+        self.socket.sendall(b"BEGIN\r\n")
+        bus = "org.freedesktop.DBus"
+        self.socket.sendall(call(1, bus, "/org/freedesktop/DBus", bus, "Hello"))
+        while 1 not in (serial for _, serial in self.answers()):
+            pass
+
+    def ask(self):
+        self.serial += 1
+        self.socket.sendall(call(self.serial, "org.storpower1", "/org/storpower1",
+                                 "org.freedesktop.DBus.ObjectManager", "GetManagedObjects"))
+
+    def answers(self):
+        """What has come: (2, an answer, or 3, an error; the serial of the question)."""
+        data = self.socket.recv(1 << 20)
+        if not data:
+            sys.exit("the bus has hung up")
+        self.bytes += data
+        while len(self.bytes) >= 16:
+            kind, body, fields = self.bytes[1], *struct.unpack_from("<I4xI", self.bytes, 4)
+            length = 16 + fields + -fields % 8 + body
+            if len(self.bytes) < length:
+                return
+            head = self.bytes[16:16 + fields]
+            self.bytes = self.bytes[length:]
+            at = head.find(b"\5\1u\0") # the field REPLY_SERIAL
+            if kind in (2, 3) and at >= 0:
+                yield kind, struct.unpack_from("<I", head, at + 4)[0]
+
+
+def once(path, n):
+    client, seen = Client(path), {2: 0, 3: 0}
+    for _ in range(n):
+        client.ask()
+    while sum(seen.values()) < n:
+        for kind, _ in client.answers():
+            seen[kind] += 1
+    print(seen[2], seen[3])
+
+
+def go_on(path, n, connections):
+    selector, full = selectors.DefaultSelector(), False
+    for _ in range(connections):
+        client = Client(path)
+        selector.register(client.socket, selectors.EVENT_READ, client)
+        for _ in range(n):
+            client.ask()
+    while True:
+        for key, _ in selector.select():
+            for kind, _ in key.data.answers():
+                if kind == 3 and not full:
+                    full = True
+                    print("full", flush=True)
+                key.data.ask()
+
+
+os.setgroups([])
+os.setuid(int(sys.argv[2]))
+if sys.argv[3] == "once":
+    once(sys.argv[1], int(sys.argv[4]))
+else:
+    go_on(sys.argv[1], int(sys.argv[4]), int(sys.argv[5]))
