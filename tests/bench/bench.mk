@@ -8,6 +8,7 @@ BENCH_SEES_meter := $(SEES_meter)
 BENCH_SEES_latency := base
 BENCH_SEES_questions := base
 BENCH_SEES_claims := base
+BENCH_SEES_storm := base
 
 BENCHES := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests/bench/bench-*.c))
 

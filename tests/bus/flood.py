@@ -5,9 +5,11 @@
 flood.py SOCKET UID once N      one connection, N questions; prints answers and refusals
 flood.py SOCKET UID on N C      C connections with N questions each in flight, until it is killed;
                                 prints "full" when the first was refused
+flood.py SOCKET UID deaf N      one connection, N questions, whose answers are never read
 """
 import os
 import selectors
+import signal
 import socket
 import struct
 import sys
@@ -90,9 +92,18 @@ def go_on(path, n, connections):
                 key.data.ask()
 
 
+def stay_deaf(path, n):
+    client = Client(path)
+    for _ in range(n):
+        client.ask()
+    signal.pause()
+
+
 os.setgroups([])
 os.setuid(int(sys.argv[2]))
 if sys.argv[3] == "once":
     once(sys.argv[1], int(sys.argv[4]))
+elif sys.argv[3] == "deaf":
+    stay_deaf(sys.argv[1], int(sys.argv[4]))
 else:
     go_on(sys.argv[1], int(sys.argv[4]), int(sys.argv[5]))

@@ -40,6 +40,7 @@ start_bus() {
 		    <allow own="*"/>
 		    <allow user="*"/>
 		  </policy>
+		  ${bus_limits:-}
 		</busconfig>
 	END
 	dbus-daemon --config-file="$tmp/bus.conf" --nofork --nopidfile 2>"$tmp/bus.log" &
