@@ -58,7 +58,7 @@ for _ in 1 2 3; do
 	floods+=($!)
 done
 ok "whoever asks for more is refused" eventually test -s "$tmp/full"
-status "an emergency is in force while thirty connections ask on" 0 ctl set 90% --class=emergency
+status "an emergency is in force while thirty connections ask on" 0 ctl set 100% --class=emergency
 ok "it is" property_is 'Claims[0].InForce' true
 ok "another user is answered: that limits are not for him" grep -q NotAuthorized <(asks_for_a_limit)
 ok "they are still asking" kill -0 "${floods[@]}"
