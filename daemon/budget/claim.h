@@ -34,6 +34,7 @@ typedef struct Claim {
 	uint64_t created_us;
 	uint64_t start_us;  /* 0: at once */
 	uint64_t expiry_us; /* USEC_NEVER: until released */
+	bool replaces;      /* when it was made, claim_replaces() decided who makes room for it */
 } Claim;
 
 typedef struct Claims Claims;
@@ -51,6 +52,11 @@ int claims_release(Claims *c, uint64_t cookie);
 size_t claims_drop_owner(Claims *c, const char *owner);
 /* Ends what has expired. Returns how many it ended. */
 size_t claims_expire(Claims *c, uint64_t now_us);
+/* Is this one of those that the new claim was made instead of: of the same source, class, scope and
+ * target, and both standing or both of one owner? False unless new->replaces. */
+bool claim_replaces(const Claim *new, const Claim *old);
+/* Ends all that the claim replaces. Returns how many it ended. */
+size_t claims_replace(Claims *c, uint64_t cookie);
 /* When the next claim starts or expires; USEC_NEVER for never. */
 uint64_t claims_next_event(const Claims *c, uint64_t now_us);
 

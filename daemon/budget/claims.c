@@ -133,9 +133,7 @@ int claims_add(Claims *c, const Claim *claim, uint64_t *ret_cookie)
 	return r;
 }
 
-/* Ends every claim of which `ends` is true, and keeps the order of the others. Returns how many it
- * ended. */
-static size_t drop_if(Claims *c, bool (*ends)(const Claim *claim, const void *what),
+size_t claims_drop_if(Claims *c, bool (*ends)(const Claim *claim, const void *what),
 		      const void *what)
 {
 	size_t kept = 0, before = c->n;
@@ -167,17 +165,17 @@ static bool has_expired(const Claim *claim, const void *now_us)
 
 int claims_release(Claims *c, uint64_t cookie)
 {
-	return drop_if(c, has_cookie, &cookie) ? 0 : -ENOENT;
+	return claims_drop_if(c, has_cookie, &cookie) ? 0 : -ENOENT;
 }
 
 size_t claims_drop_owner(Claims *c, const char *owner)
 {
-	return drop_if(c, has_owner, owner);
+	return claims_drop_if(c, has_owner, owner);
 }
 
 size_t claims_expire(Claims *c, uint64_t now_us)
 {
-	return drop_if(c, has_expired, &now_us);
+	return claims_drop_if(c, has_expired, &now_us);
 }
 
 uint64_t claims_next_event(const Claims *c, uint64_t now_us)

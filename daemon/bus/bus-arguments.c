@@ -148,6 +148,7 @@ static const Option set_budget_options[] = {
 	{ "for_seconds", read_seconds, offsetof(BusOptions, for_seconds) },
 	{ "start_in_seconds", read_seconds, offsetof(BusOptions, start_in_seconds) },
 	{ "standing", read_flag, offsetof(BusOptions, standing) },
+	{ "replace", read_flag, offsetof(BusOptions, replace) },
 	{},
 };
 
@@ -303,7 +304,13 @@ int bus_claim_from_options(Bus *b, const BusOptions *o, Claim *claim, sd_bus_err
 					 "Unknown class \"%s\": emergency, operator, signal or "
 					 "schedule would be right",
 					 o->class);
+	if (o->replace && o->start_in_seconds > 0)
+		return sd_bus_error_setf(
+			error, BUS_ERROR_INVALID_OPTION,
+			"Options \"replace\" and \"start_in_seconds\" exclude each "
+			"other: nothing would be limited until the start");
 	claim->class = (ClaimClass) class;
+	claim->replaces = o->replace;
 	claim->reason = (char *)(o->reason ?: "");
 	claim->source = (char *)o->source;
 	claim->created_us = now;

@@ -76,6 +76,7 @@ int control_add_claim(Control *c, const Claim *claim, const ControlWait *wait, u
 		return r;
 	}
 	*ret_cookie = cookie;
+	limits_replace(&c->limits, cookie);
 	look_first(c, emergency);
 	follow(c, CAUSE_CLAIM_ADDED);
 	waiters_begin(&c->waiters);

@@ -164,6 +164,17 @@ static bool expired_at(const Claim *c, const void *now_us)
 	return c->expiry_us <= *(const uint64_t *)now_us;
 }
 
+static bool replaced_by(const Claim *c, const void *new)
+{
+	return claim_replaces(new, c);
+}
+
+void limits_replace(Limits *l, uint64_t cookie)
+{
+	note_ends(l, replaced_by, claims_find(l->claims, cookie), "replaced by a new claim");
+	(void)claims_replace(l->claims, cookie);
+}
+
 size_t limits_drop_owner(Limits *l, const char *owner)
 {
 	note_ends(l, owned_by, owner, "its owner left the bus");

@@ -29,6 +29,8 @@ void limits_save(Limits *l, const Tools *t); /* if anything has changed */
 int limits_add(Limits *l, const Claim *claim, const Tools *t, uint64_t *ret_cookie,
 	       char **ret_error);
 int limits_release(Limits *l, uint64_t cookie, char **ret_error);
+/* Ends those that this claim was made instead of. */
+void limits_replace(Limits *l, uint64_t cookie);
 size_t limits_drop_owner(Limits *l, const char *owner);
 /* Those whose time has come or is over. */
 Need limits_take_due(Limits *l, uint64_t now_us);

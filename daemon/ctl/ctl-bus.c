@@ -152,13 +152,10 @@ static int refresh(Ctl *c)
 	return status;
 }
 
-int ctl_get_state(Ctl *c, json_object **ret)
+int ctl_get_known_state(Ctl *c, json_object **ret)
 {
 	_cleanup_message_ sd_bus_message *call = NULL, *reply = NULL;
-	int status = refresh(c);
-
-	if (!status)
-		status = new_call(c, "org.freedesktop.DBus.Properties", "GetAll", &call);
+	int status = new_call(c, "org.freedesktop.DBus.Properties", "GetAll", &call);
 
 	if (!status && sd_bus_message_append(call, "s", BUS_MANAGER) < 0)
 		status = complain(STATUS_FAILURE, "Out of memory");
@@ -167,6 +164,13 @@ int ctl_get_state(Ctl *c, json_object **ret)
 	if (!status)
 		*ret = json_from_message(reply);
 	return status;
+}
+
+int ctl_get_state(Ctl *c, json_object **ret)
+{
+	int status = refresh(c);
+
+	return status ?: ctl_get_known_state(c, ret);
 }
 
 int ctl_get_devices(Ctl *c, json_object **ret)

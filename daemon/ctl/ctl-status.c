@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "ctl/table.h"
 
-static void format_limit(char *buf, size_t size, json_object *claim)
+void format_claim_limit(char *buf, size_t size, json_object *claim)
 {
 	char watts[32];
 
@@ -45,7 +45,7 @@ void print_claims(const Ctl *c, json_object *claims)
 		const char *target = json_text(claim, "Target");
 		char limit[64], state[64], ends[32];
 
-		format_limit(limit, sizeof(limit), claim);
+		format_claim_limit(limit, sizeof(limit), claim);
 		format_seconds(ends, sizeof(ends), json_number(claim, "ExpiresIn"));
 		table_row(t, json_text(claim, "Cookie"), limit,
 			  *target ? target : json_text(claim, "Scope"), json_text(claim, "Class"),

@@ -29,17 +29,41 @@ ok "the limit is in force" limit_is 90
 ok "the caps keep to it" jq -en "$(property CapPower) <= $(property EffectiveLimit) + 1e-6"
 is "a claim of set is standing" "$(property 'Claims[0].Standing')" true
 is "its reason is kept" "$(property 'Claims[0].Reason')" '"a test"'
-status "a lower set succeeds" 0 ctl set 85%
-ok "it replaces the earlier one" claim_count_is 1
+first=$(property 'Claims[0].Cookie')
+status "a lower set succeeds" 0 ctl set 85% --for=2h
+ok "it is a claim of its own" claim_count_is 2
 ok "the lower limit is in force" limit_is 85
+ok "set says until when" grep -qE "^Claim [0-9]+: node limited to 85 % \(.* W\) until [0-9:]{5}$" "$tmp/out"
+ok "and what stands behind it" \
+	grep -qE "^Claim $first, 90 % \(.* W\) until cleared, stands behind it$" "$tmp/out"
+second=$(property 'Claims[1].Cookie')
 status "a higher set succeeds" 0 ctl set 95%
-ok "it replaces the earlier one too" claim_count_is 1
-ok "the higher limit is in force" limit_is 95
-status "another class is another claim" 0 ctl set 90% --class=emergency
+ok "the lowest limit stays in force" limit_is 85
+ok "set says that another claim is lower" grep -q "^Claim .* until cleared, but another claim is lower$" "$tmp/out"
+ok "which one, and how to end it" \
+	grep -qE "^Claim $second, 85 % .*, still holds: \"storpowerctl clear $second\" ends it, and set --replace" "$tmp/out"
+ok "and which stands beside it" grep -q "^Claim $first, .* stands beside it$" "$tmp/out"
+status "the end of the lowest" 0 ctl clear "$second"
+ok "brings the next one into force" limit_is 90
+status "a shorter, lower claim" 0 ctl set 70% --for=1s
+ok "leaves the longer one in force when it ends" eventually limit_is 90
+status "set --replace" 0 ctl set 95% --replace
+ok "is one claim instead of those before" claim_count_is 1
+ok "so that a limit can be raised" limit_is 95
+ok "and names what it has replaced" grep -q "^Claim $first, 90 % .*, has ended: it is replaced$" "$tmp/out"
+is "in JSON as well" "$(ctl set 94% --replace --json | jq -c '.Replaced | map(.Limit)')" '[95]'
+status "another class is another claim" 0 ctl set 90% --class=emergency --replace
 ok "there are two claims" claim_count_is 2
 ok "the lowest wins" limit_is 90
+status "an operator's --replace does not lift an emergency" 0 ctl set 95% --replace
+ok "it still holds" limit_is 90
 is "the emergency is in force" \
 	"$(property 'Claims[] | select(.InForce) | .Class')" '"emergency"'
+status "a claim on a device" 0 ctl set 80% --device="$device"
+status "and --replace on the node" 0 ctl set 96% --replace
+ok "leaves the device's claim" claim_count_is 3
+for _ in 1 2 3 4 5 6 7; do ctl set 97% >"$tmp/out"; done
+ok "many claims are not all listed" grep -q "^2 more of yours stand beside it: see storpowerctl list --claims$" "$tmp/out"
 ok "the emergency's fast knobs were done within a second" \
 	jq -en "$(property LastEnforceUSec) < 1000000"
 status "clear ends what set set" 0 ctl clear
@@ -67,7 +91,13 @@ ok "unless it asks to stand" grep -q "uint64" <(call SetBudget 90 % "{'standing'
 ok "then it stays" claim_count_is 1
 ok "and clear leaves it alone, saying so" grep -q "Left alone" <(ctl clear)
 ok "it is still there" claim_count_is 1
-status "clear --all ends it" 0 ctl clear --all
+is "another's lower claim is named with its source" "$(ctl set 95% | grep -c ', of gdbus, still holds: ')" 1
+ok "replace over D-Bus" grep -q "uint64" \
+	<(call SetBudget 92 % "{'standing': <true>, 'replace': <true>}")
+is "ends those of the same source alone" "$(property 'Claims | map(.Limit)')" '[95,92]'
+ok "what is replaced would be without a limit until a later start: refused" \
+	refused InvalidOption SetBudget 92 % "{'replace': <true>, 'start_in_seconds': <9.0>}"
+status "clear --all ends them" 0 ctl clear --all
 ok "and it is gone" claim_count_is 0
 
 status "hold returns the command's status" 7 ctl hold 90% -- sh -c 'exit 7'
