@@ -295,6 +295,7 @@ static int run(Daemon *d)
 	r = control_start(control);
 	if (r < 0)
 		return log_error_errno(r, "The devices cannot be taken over");
+	bus_adopt_claims(bus);
 	sd_notify(false, "READY=1");
 	r = sd_event_loop(event);
 	sd_notify(false, "STOPPING=1");

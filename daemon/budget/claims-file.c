@@ -19,6 +19,8 @@ static const RecordKind claim_kind = {
 		FIELD(SavedClaim, unit, "unit"),
 		FIELD(SavedClaim, source, "source"),
 		FIELD(SavedClaim, reason, "reason"),
+		FIELD_OPTIONAL(SavedClaim, owner, "owner"),
+		FIELD_OPTIONAL(SavedClaim, bus, "bus"),
 		FIELD(SavedClaim, boot, "boot"),
 		FIELD(SavedClaim, created_us, "created-us"),
 		FIELD_OPTIONAL(SavedClaim, start.boot_us, "start-boot-us"),
@@ -64,6 +66,7 @@ static Moment moment_of(uint64_t boot_us, const ClaimsClock *clock)
 
 static void save_claim(RecordsWriter *w, const Claim *c, const ClaimsClock *clock)
 {
+	uint64_t expiry_us = claim_orphaned(c) ? c->owned_expiry_us : c->expiry_us;
 	SavedClaim s = {
 		.cookie = c->cookie,
 		.created_us = c->created_us,
@@ -74,13 +77,15 @@ static void save_claim(RecordsWriter *w, const Claim *c, const ClaimsClock *cloc
 		.unit = c->unit == LIMIT_PERCENT ? (char *)"%" : (char *)"W",
 		.source = c->source,
 		.reason = c->reason,
+		.owner = c->owner,
+		.bus = c->bus,
 		.boot = (char *)clock->boot_id,
 	};
 
 	if (c->start_us)
 		s.start = moment_of(c->start_us, clock);
-	if (c->expiry_us != USEC_NEVER)
-		s.expiry = moment_of(c->expiry_us, clock);
+	if (expiry_us != USEC_NEVER)
+		s.expiry = moment_of(expiry_us, clock);
 	records_add(w, &claim_kind, &s);
 }
 
@@ -94,7 +99,7 @@ int claims_save(const Claims *c, const ClaimsClock *clock, char **ret_text)
 		return r;
 	records_add(&w, &claims_next_cookie_kind, &c->next_cookie);
 	for (size_t i = 0; i < c->n; i++)
-		if (!c->claims[i].owner)
+		if (!c->claims[i].owner || c->claims[i].bus)
 			save_claim(&w, &c->claims[i], clock);
 	return records_end(&w, ret_text, &n);
 }
@@ -130,6 +135,8 @@ static int restore_claim(const SavedClaim *s, const ClaimsClock *clock, Claim *r
 
 	if (class < 0 || scope < 0 || (!streq(s->unit, "%") && !streq(s->unit, "W")))
 		return -EINVAL;
+	if (!s->owner != !s->bus)
+		return -EINVAL;
 	if (!s->cookie || s->cookie >= COOKIE_MAX)
 		return -ERANGE;
 	*ret = (Claim){
@@ -140,6 +147,8 @@ static int restore_claim(const SavedClaim *s, const ClaimsClock *clock, Claim *r
 		.unit = *s->unit == '%' ? LIMIT_PERCENT : LIMIT_WATTS,
 		.source = s->source,
 		.reason = s->reason,
+		.owner = s->owner,
+		.bus = s->bus,
 	};
 	set_times(ret, s, clock);
 	return 0;

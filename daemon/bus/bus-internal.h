@@ -40,6 +40,7 @@ struct Bus {
 	Control *control;
 	Clock clock;
 	ControlEvents events;
+	char *id; /* of the bus: unique names mean nothing on another one; NULL: unknown */
 	Owner *owners;
 	struct Call *calls; /* to be answered later */
 	bool testing;       /* a wake test is under way */
@@ -59,6 +60,7 @@ struct Bus {
 /* bus-owner.c: a claim's owner is watched as long as it has claims. */
 int bus_owner_watch(Bus *b, const char *name);
 void bus_owners_prune(Bus *b);
+int bus_read_id(sd_bus *bus, char **ret);
 Owner *bus_owners_free(Owner *list);
 
 /* bus-manager.c, bus-manager-properties.c, bus-device.c */

@@ -31,6 +31,7 @@ static void on_enforced(void *userdata)
 static int own_claim(Bus *b, sd_bus_message *m, Claim *claim)
 {
 	claim->owner = (char *)sd_bus_message_get_sender(m);
+	claim->bus = b->id;
 	return bus_owner_watch(b, claim->owner);
 }
 

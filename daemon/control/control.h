@@ -85,6 +85,9 @@ int control_add_claim(Control *c, const Claim *claim, const ControlWait *wait, u
 		      char **ret_error);
 int control_release(Control *c, uint64_t cookie, char **ret_error);
 size_t control_drop_owner(Control *c, const char *owner);
+/* The owner of claims from before the daemon's restart lives on this bus: they hold on. The others
+ * end 30 s after control_start() unless they are renewed. Returns how many hold on. */
+size_t control_adopt(Control *c, const char *bus, const char *owner);
 const Claims *control_claims(const Control *c);
 
 /* Somebody looks: the figures are kept fresh for a while, from the next turn on. */

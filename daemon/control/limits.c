@@ -9,6 +9,10 @@
 #include "base/log.h"
 #include "base/set-aside.h"
 
+/* So long after a start of the daemon a claim from before it may be renewed, and is kept for that
+ * while its owner is away. */
+#define GRACE_US (30 * USEC_PER_SEC)
+
 int limits_init(Limits *l)
 {
 	*l = (Limits){ .budget_w = INFINITY, .due_us = USEC_NEVER, .claims = claims_new() };
@@ -52,6 +56,8 @@ int limits_load(Limits *l, const Tools *t)
 		return set_aside(path, "going on without its claims; set them anew");
 	if (r < 0)
 		return log_error_errno(r, "Standing claims in %s cannot be read", path);
+	l->started_us = t->now_us;
+	claims_orphan(l->claims, t->now_us + GRACE_US);
 	/* in terms of this boot: a second start must not take what is left from the wall clock */
 	l->unsaved = r == 0 || set_aside_copy(path, text, n) >= 0;
 	return 0;
@@ -156,12 +162,22 @@ static void note_ends(Limits *l, bool (*ends)(const Claim *c, const void *arg), 
 
 static bool owned_by(const Claim *c, const void *owner)
 {
-	return c->owner && streq(c->owner, owner);
+	return c->owner && !claim_orphaned(c) && streq(c->owner, owner);
 }
 
 static bool expired_at(const Claim *c, const void *now_us)
 {
-	return c->expiry_us <= *(const uint64_t *)now_us;
+	return c->expiry_us <= *(const uint64_t *)now_us && !claim_orphaned(c);
+}
+
+static bool forsaken_at(const Claim *c, const void *now_us)
+{
+	return c->expiry_us <= *(const uint64_t *)now_us && claim_orphaned(c);
+}
+
+static bool has_cookie(const Claim *c, const void *cookie)
+{
+	return c->cookie == *(const uint64_t *)cookie;
 }
 
 static bool replaced_by(const Claim *c, const void *new)
@@ -169,10 +185,25 @@ static bool replaced_by(const Claim *c, const void *new)
 	return claim_replaces(new, c);
 }
 
-void limits_replace(Limits *l, uint64_t cookie)
+void limits_end_predecessors(Limits *l, uint64_t cookie, uint64_t now_us)
 {
+	uint64_t since_us = now_us < l->started_us + GRACE_US ? l->started_us : 0;
+	uint64_t renewed = claims_renewed_by(l->claims, cookie, since_us);
+
+	if (renewed) {
+		note_ends(l, has_cookie, &renewed, "renewed by a new claim");
+		(void)claims_release(l->claims, renewed);
+	}
 	note_ends(l, replaced_by, claims_find(l->claims, cookie), "replaced by a new claim");
 	(void)claims_replace(l->claims, cookie);
+}
+
+size_t limits_adopt(Limits *l, const char *bus, const char *owner, uint64_t now_us)
+{
+	size_t n = claims_adopt(l->claims, bus, owner);
+
+	l->due_us = claims_next_event(l->claims, now_us);
+	return n;
 }
 
 size_t limits_drop_owner(Limits *l, const char *owner)
@@ -188,6 +219,7 @@ Need limits_take_due(Limits *l, uint64_t now_us)
 	if (!due)
 		return NOTHING_NEEDED;
 	note_ends(l, expired_at, &now_us, "expired");
+	note_ends(l, forsaken_at, &now_us, "its owner has not come back after the daemon's restart");
 	expired = claims_expire(l->claims, now_us) > 0;
 	l->due_us = claims_next_event(l->claims, now_us);
 	return need(NEED_TOLD_PLAN, expired ? CAUSE_CLAIM_EXPIRED : CAUSE_CLAIM_BEGAN);

@@ -17,6 +17,7 @@ typedef struct Limits {
 	uint64_t effective_cookie;
 	bool enforcing; /* any claim is active, on whatever */
 	bool unsaved;
+	uint64_t started_us; /* when the claims were loaded; 0: there were none */
 	uint64_t due_us; /* when a claim begins or expires */
 	ClaimNews *news;
 	size_t n_news;
@@ -29,8 +30,11 @@ void limits_save(Limits *l, const Tools *t); /* if anything has changed */
 int limits_add(Limits *l, const Claim *claim, const Tools *t, uint64_t *ret_cookie,
 	       char **ret_error);
 int limits_release(Limits *l, uint64_t cookie, char **ret_error);
-/* Ends those that this claim was made instead of. */
-void limits_replace(Limits *l, uint64_t cookie);
+/* Ends those that this claim was made instead of, and the one from before the daemon's restart that
+ * it renews. */
+void limits_end_predecessors(Limits *l, uint64_t cookie, uint64_t now_us);
+/* The owner of claims that an earlier run of the daemon left is still there. Returns how many. */
+size_t limits_adopt(Limits *l, const char *bus, const char *owner, uint64_t now_us);
 size_t limits_drop_owner(Limits *l, const char *owner);
 /* Those whose time has come or is over. */
 Need limits_take_due(Limits *l, uint64_t now_us);

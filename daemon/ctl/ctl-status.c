@@ -50,7 +50,9 @@ void print_claims(const Ctl *c, json_object *claims)
 		table_row(t, json_text(claim, "Cookie"), limit,
 			  *target ? target : json_text(claim, "Scope"), json_text(claim, "Class"),
 			  claim_state(claim, state, sizeof(state)), ends,
-			  json_true(claim, "Standing") ? "standing" : "held",
+			  json_true(claim, "Standing")   ? "standing"
+			  : json_true(claim, "Orphaned") ? "orphaned"
+							 : "held",
 			  json_text(claim, "Source"), json_text(claim, "Reason"));
 	}
 	table_print(t, c);

@@ -124,6 +124,58 @@ ok "the claim ends when its owner is killed" eventually claim_count_is 0
 wait $hold_pid 2>/dev/null
 kill $sleeper 2>/dev/null
 
+# One that is stopped stays on the bus, but does not claim again by itself.
+claim_is() { # COOKIE ORPHANED
+	[[ $(property 'Claims | map([.Cookie, .Orphaned])') == "[[$1,$2]]" ]]
+}
+held 80% -- sleep 60
+ok "a claim is held" eventually claim_count_is 1
+cookie=$(property 'Claims[0].Cookie')
+kill -STOP $hold_pid
+stop_daemon KILL
+start_daemon
+ok "a held claim survives kill -9 and restart while its owner lives" claim_is "$cookie" false
+ok "and is in force" limit_is 80
+kill -CONT $hold_pid
+renewed() { # COOKIE: what it was
+	claim_count_is 1 && [[ $(property 'Claims[0].Cookie') != "$1" ]] && limit_is 80
+}
+ok "its owner may make it anew: then it is renewed" eventually renewed "$cookie"
+cookie=$(property 'Claims[0].Cookie')
+ok "the log tells it" grep -q "ended: renewed by a new claim" "$tmp/daemon.log"
+kill -STOP $hold_pid
+stop_daemon KILL
+sleeper=$(pgrep -P $hold_pid)
+kill -KILL $hold_pid $sleeper
+wait $hold_pid 2>/dev/null
+start_daemon
+ok "when its owner is gone it is kept for a while" claim_is "$cookie" true
+ok "and in force" limit_is 80
+ok "and it is told when it ends" jq -en "$(property 'Claims[0].ExpiresIn') <= 30"
+ok "the table tells it" grep -q " orphaned " <(ctl list --claims)
+ok "the log too" grep -q "Claim $cookie by storpowerctl .*unless it is renewed" "$tmp/daemon.log"
+ctl_background monitor >"$tmp/monitor"
+monitor=$!
+ok "somebody listens" eventually grep -q "drawing " "$tmp/monitor"
+held 75% -- sleep 60
+ok "a claim of the same source renews it" eventually limit_is 75
+ok "so that it stands alone" claim_count_is 1
+ok "and the end of the old one is told" eventually grep -q "claim $cookie ended.*renewed" "$tmp/monitor"
+kill -TERM $monitor $hold_pid
+wait $monitor $hold_pid
+ok "the renewed one ends with its owner" eventually claim_count_is 0
+
+held 80% -- sleep 60
+ok "a claim is held" eventually claim_count_is 1
+stop_bus
+start_bus
+start_daemon
+ok "it survives a restart of the bus for a while" claim_is "$(property 'Claims[0].Cookie')" true
+kill -TERM $hold_pid
+wait $hold_pid
+status "clear --all ends an orphan" 0 ctl clear --all
+ok "at once" claim_count_is 0
+
 status "a standing claim" 0 ctl set 90% --reason "to stay"
 cookie=$(property 'Claims[0].Cookie')
 held 80% -- sleep 60
