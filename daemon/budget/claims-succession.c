@@ -67,7 +67,7 @@ size_t claims_adopt(Claims *c, const char *bus, const char *owner)
  * living owner may be a second wish beside the first. */
 static int renewal_fit(const Claim *new, const Claim *old)
 {
-	bool same_limit = new->limit == old->limit && new->unit == old->unit;
+	bool same_limit = new->limit == old->limit &&new->unit == old->unit;
 
 	if (!new->owner || !old->owner || !same_wish(new, old))
 		return 0;

@@ -45,9 +45,10 @@ int bus_append_claim(Bus *b, sd_bus_message *m, const Claim *c)
 		"d", c->limit, "Unit", "s", percent ? "%" : "W", "LimitPower", "d",
 		percent ? scope_rated_w(b, c) * c->limit / 100 : c->limit, "Source", "s", c->source,
 		"Reason", "s", c->reason, "Owner", "s", c->owner ?: "", "Standing", "b",
-		(int)!c->owner, "Orphaned", "b", (int)claim_orphaned(c), "Active", "b", (int)claim_active(c, now), "InForce", "b",
-		(int)claim_in_force(b, c), "StartsIn", "d", seconds_until(c->start_us, now),
-		"ExpiresIn", "d", seconds_until(c->expiry_us, now));
+		(int)!c->owner, "Orphaned", "b", (int)claim_orphaned(c), "Active", "b",
+		(int)claim_active(c, now), "InForce", "b", (int)claim_in_force(b, c), "StartsIn",
+		"d", seconds_until(c->start_us, now), "ExpiresIn", "d",
+		seconds_until(c->expiry_us, now));
 }
 
 int bus_append_plan(sd_bus_message *m, const Plan *p)

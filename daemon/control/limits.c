@@ -219,7 +219,8 @@ Need limits_take_due(Limits *l, uint64_t now_us)
 	if (!due)
 		return NOTHING_NEEDED;
 	note_ends(l, expired_at, &now_us, "expired");
-	note_ends(l, forsaken_at, &now_us, "its owner has not come back after the daemon's restart");
+	note_ends(l, forsaken_at, &now_us,
+		  "its owner has not come back after the daemon's restart");
 	expired = claims_expire(l->claims, now_us) > 0;
 	l->due_us = claims_next_event(l->claims, now_us);
 	return need(NEED_TOLD_PLAN, expired ? CAUSE_CLAIM_EXPIRED : CAUSE_CLAIM_BEGAN);

@@ -18,7 +18,7 @@ typedef struct Limits {
 	bool enforcing; /* any claim is active, on whatever */
 	bool unsaved;
 	uint64_t started_us; /* when the claims were loaded; 0: there were none */
-	uint64_t due_us; /* when a claim begins or expires */
+	uint64_t due_us;     /* when a claim begins or expires */
 	ClaimNews *news;
 	size_t n_news;
 } Limits;

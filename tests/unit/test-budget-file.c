@@ -123,7 +123,27 @@ static void the_text_is_one_a_person_can_read(void **state)
 		      "#66ed1f9c\n");
 }
 
-static void owner_bound_claims_are_never_saved(void **state)
+static void owner_bound_claims_are_saved_with_their_bus(void **state)
+{
+	_cleanup_(claims_freep) Claims *c = claims_new(), *back = NULL;
+	_cleanup_free_ char *text = NULL, *again = NULL;
+	const Claim owned = {
+		.limit = 1, .owner = (char *)":1.2", .bus = (char *)"b", .expiry_us = 9 * HOUR
+	};
+
+	(void)state;
+	add(c, &owned);
+	text = save(c, BOOT_A, HOUR, WALL);
+	back = load(text, BOOT_A, HOUR, WALL);
+	assert_string_equal(claims_get(back, 0)->owner, ":1.2");
+	assert_string_equal(claims_get(back, 0)->bus, "b");
+	claims_orphan(back, HOUR + 1);
+	assert_true(claims_get(back, 0)->expiry_us == HOUR + 1);
+	again = save(back, BOOT_A, HOUR, WALL);
+	assert_string_equal(again, text);
+}
+
+static void owner_bound_claims_of_an_unknown_bus_are_not_saved(void **state)
 {
 	_cleanup_(claims_freep) Claims *c = claims_new();
 	_cleanup_free_ char *text = NULL;
@@ -416,7 +436,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(any_reason_survives),
 		cmocka_unit_test(the_text_is_one_a_person_can_read),
-		cmocka_unit_test(owner_bound_claims_are_never_saved),
+		cmocka_unit_test(owner_bound_claims_are_saved_with_their_bus),
+		cmocka_unit_test(owner_bound_claims_of_an_unknown_bus_are_not_saved),
 		cmocka_unit_test(cookies_are_not_reused_after_a_restart),
 		cmocka_unit_test(a_clock_that_jumps_changes_no_lease_within_a_boot),
 		cmocka_unit_test(after_a_reboot_the_wall_clock_ends_a_lease),
