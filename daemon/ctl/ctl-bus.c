@@ -38,18 +38,34 @@ static int open_address(const char *address, sd_bus **ret)
 	return r < 0 ? r : sd_bus_start(*ret);
 }
 
-static int connect_to_daemon(Ctl *c)
+int ctl_connect(Ctl *c)
 {
 	int r;
 
 	if (c->bus)
-		return STATUS_OK;
+		return 0;
 	if (streq(c->address, "system"))
 		r = sd_bus_open_system(&c->bus);
 	else if (streq(c->address, "session"))
 		r = sd_bus_open_user(&c->bus);
 	else
 		r = open_address(c->address, &c->bus);
+	if (r < 0)
+		c->bus = sd_bus_unref(c->bus);
+	return r;
+}
+
+void ctl_disconnect(Ctl *c)
+{
+	if (c->bus)
+		(void)sd_bus_detach_event(c->bus);
+	c->bus = sd_bus_close_unref(c->bus);
+}
+
+static int connect_to_daemon(Ctl *c)
+{
+	int r = ctl_connect(c);
+
 	if (r >= 0)
 		return STATUS_OK;
 	if (r == -EINVAL)

@@ -137,7 +137,8 @@ static void print_help(void)
 	     "Exit status: 0 done; 1 failure; 2 wrong usage; 3 storpowerd not running;\n"
 	     "4 refused: not authorized, unknown name, invalid value; 5 verify: settings differ;\n"
 	     "6 set: in force, but the devices cannot get down to it; hold: that of CMD, 128+N when\n"
-	     "signal N killed it, 126 or 127 when it cannot be run or found.");
+	     "signal N killed it, 126 or 127 when it cannot be run or found, 125 when the limit was lost\n"
+	     "and not in force when CMD ended.");
 }
 
 static int parse_json(Ctl *c, const char *format)

@@ -22,6 +22,7 @@ enum {
 	STATUS_REFUSED = 4,
 	STATUS_DIFFERENT = 5,
 	STATUS_DEGRADED = 6,
+	STATUS_NOT_HELD = 125,   /* as timeout(1): the failure is not the command's */
 	STATUS_CANNOT_RUN = 126, /* as env(1) and nohup(1) */
 	STATUS_NOT_FOUND = 127,
 };
@@ -58,7 +59,10 @@ int verb_wake_test(Ctl *c);
 /* Prints "storpowerctl: ..." on standard error and returns status. */
 int complain(int status, const char *format, ...) _printf_(2, 3);
 
-/* ctl-bus.c. Connects on first use. All return an exit status, errors printed. */
+/* ctl-bus.c. Quietly; 0 or -errno. */
+int ctl_connect(Ctl *c);
+void ctl_disconnect(Ctl *c);
+/* Connects on first use. All return an exit status, errors printed. */
 int ctl_new_call(Ctl *c, const char *member, sd_bus_message **ret);
 int ctl_call(Ctl *c, sd_bus_message *call, sd_bus_message **ret_reply);
 /* new_call, append, call */

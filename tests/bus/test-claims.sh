@@ -165,16 +165,61 @@ kill -TERM $monitor $hold_pid
 wait $monitor $hold_pid
 ok "the renewed one ends with its owner" eventually claim_count_is 0
 
-held 80% -- sleep 60
+held 80% -- sleep 60 2>"$tmp/hold"
 ok "a claim is held" eventually claim_count_is 1
+cookie=$(property 'Claims[0].Cookie')
+kill -STOP $hold_pid
 stop_bus
 start_bus
 start_daemon
-ok "it survives a restart of the bus for a while" claim_is "$(property 'Claims[0].Cookie')" true
+ok "a held claim survives a restart of the bus for a while" claim_is "$cookie" true
+kill -CONT $hold_pid
+ok "and hold renews it there" eventually renewed "$cookie"
+ok "as the new bus knows it" claim_is "$(property 'Claims[0].Cookie')" false
+ok "it has said that the bus was gone" grep -q "The bus has gone: nothing is limited until" "$tmp/hold"
+ok "and that it is back" grep -q "storpowerd is back: limited again" "$tmp/hold"
 kill -TERM $hold_pid
 wait $hold_pid
+is "its status is the command's all the same" $? 143
+ok "the claim ends with the command" eventually claim_count_is 0
+as_long_as() { # FILE: a command that ends with it, with status 3
+	cat <<-END
+		while test -e "$1"; do sleep 0.1; done; exit 3
+	END
+}
+touch "$tmp/runs"
+held 80% -- sh -c "$(as_long_as "$tmp/runs")" 2>"$tmp/hold"
+ok "a claim is held" eventually claim_count_is 1
+stop_bus
+ok "hold says that the bus is gone" eventually grep -q "The bus has gone" "$tmp/hold"
+ok "and lets the command run on" kill -0 $hold_pid
+rm "$tmp/runs"
+wait $hold_pid
+is "it ends with 125 when it was not limited again" $? 125
+ok "and says what the command ended with" grep -q "not in force when the command ended, with status 3" "$tmp/hold"
+start_bus
+start_daemon
 status "clear --all ends an orphan" 0 ctl clear --all
 ok "at once" claim_count_is 0
+touch "$tmp/runs"
+held 80% -- sh -c "$(as_long_as "$tmp/runs")" 2>"$tmp/hold"
+ok "a claim is held" eventually claim_count_is 1
+stop_daemon TERM
+ok "hold says that the daemon is gone" eventually grep -q "storpowerd has gone" "$tmp/hold"
+rm "$tmp/runs"
+wait $hold_pid
+is "it ends with 125 as well" $? 125
+start_daemon
+ok "the claim of a hold that has ended is kept" claim_count_is 1
+status "until it is cleared" 0 ctl clear --all
+touch "$tmp/runs"
+held 80% --for=1s -- sh -c "$(as_long_as "$tmp/runs")" 2>"$tmp/hold"
+ok "a claim is held for a while" eventually claim_count_is 1
+ok "it ends before the command" eventually claim_count_is 0
+rm "$tmp/runs"
+wait $hold_pid
+is "as it was to: the status is the command's" $? 3
+ok "and nothing is said" test ! -s "$tmp/hold"
 
 status "a standing claim" 0 ctl set 90% --reason "to stay"
 cookie=$(property 'Claims[0].Cookie')
