@@ -17,27 +17,35 @@ limit_is() { # PERCENT
 unlimited() {
 	property_is EffectiveLimit null && property_is Enforcing false
 }
+settled() {
+	ctl list --json=short | jq -e 'any(.[]; .Changing) | not'
+}
+# A disk that is still on its way when the next claim comes makes that one degraded: status 6.
+ctl_set() { # ARGUMENT...
+	eventually settled
+	ctl set "$@"
+}
 held() { # COMMAND...: hold in the background; sets hold_pid
 	ctl_background hold "$@"
 	hold_pid=$!
 }
 
 ok "nothing is limited at first" unlimited
-status "set succeeds" 0 ctl set 90% --reason "a test"
+status "set succeeds" 0 ctl_set 90% --reason "a test"
 ok "set prints the claim" grep -q "^Claim [0-9]*: node limited to" "$tmp/out"
 ok "the limit is in force" limit_is 90
 ok "the caps keep to it" jq -en "$(property CapPower) <= $(property EffectiveLimit) + 1e-6"
 is "a claim of set is standing" "$(property 'Claims[0].Standing')" true
 is "its reason is kept" "$(property 'Claims[0].Reason')" '"a test"'
 first=$(property 'Claims[0].Cookie')
-status "a lower set succeeds" 0 ctl set 85% --for=2h
+status "a lower set succeeds" 0 ctl_set 85% --for=2h
 ok "it is a claim of its own" claim_count_is 2
 ok "the lower limit is in force" limit_is 85
 ok "set says until when" grep -qE "^Claim [0-9]+: node limited to 85 % \(.* W\) until [0-9:]{5}$" "$tmp/out"
 ok "and what stands behind it" \
 	grep -qE "^Claim $first, 90 % \(.* W\) until cleared, stands behind it$" "$tmp/out"
 second=$(property 'Claims[1].Cookie')
-status "a higher set succeeds" 0 ctl set 95%
+status "a higher set succeeds" 0 ctl_set 95%
 ok "the lowest limit stays in force" limit_is 85
 ok "set says that another claim is lower" grep -q "^Claim .* until cleared, but another claim is lower$" "$tmp/out"
 ok "which one, and how to end it" \
@@ -45,22 +53,22 @@ ok "which one, and how to end it" \
 ok "and which stands beside it" grep -q "^Claim $first, .* stands beside it$" "$tmp/out"
 status "the end of the lowest" 0 ctl clear "$second"
 ok "brings the next one into force" limit_is 90
-status "a shorter, lower claim" 0 ctl set 70% --for=1s
+status "a shorter, lower claim" 0 ctl_set 70% --for=1s
 ok "leaves the longer one in force when it ends" eventually limit_is 90
-status "set --replace" 0 ctl set 95% --replace
+status "set --replace" 0 ctl_set 95% --replace
 ok "is one claim instead of those before" claim_count_is 1
 ok "so that a limit can be raised" limit_is 95
 ok "and names what it has replaced" grep -q "^Claim $first, 90 % .*, has ended: it is replaced$" "$tmp/out"
 is "in JSON as well" "$(ctl set 94% --replace --json | jq -c '.Replaced | map(.Limit)')" '[95]'
-status "another class is another claim" 0 ctl set 90% --class=emergency --replace
+status "another class is another claim" 0 ctl_set 90% --class=emergency --replace
 ok "there are two claims" claim_count_is 2
 ok "the lowest wins" limit_is 90
-status "an operator's --replace does not lift an emergency" 0 ctl set 95% --replace
+status "an operator's --replace does not lift an emergency" 0 ctl_set 95% --replace
 ok "it still holds" limit_is 90
 is "the emergency is in force" \
 	"$(property 'Claims[] | select(.InForce) | .Class')" '"emergency"'
-status "a claim on a device" 0 ctl set 80% --device="$device"
-status "and --replace on the node" 0 ctl set 96% --replace
+status "a claim on a device" 0 ctl_set 80% --device="$device"
+status "and --replace on the node" 0 ctl_set 96% --replace
 ok "leaves the device's claim" claim_count_is 3
 for _ in 1 2 3 4 5 6 7; do ctl set 97% >"$tmp/out"; done
 ok "many claims are not all listed" grep -q "^2 more of yours stand beside it: see storpowerctl list --claims$" "$tmp/out"
@@ -69,18 +77,18 @@ ok "the emergency's fast knobs were done within a second" \
 status "clear ends what set set" 0 ctl clear
 ok "nothing is limited again" unlimited
 
-status "a claim on a device" 0 ctl set 80% --device="$device"
+status "a claim on a device" 0 ctl_set 80% --device="$device"
 ok "names its device" property_is 'Claims[0].Target' "\"$device\""
 ok "does not limit the node" property_is EffectiveLimit null
 status "clear takes a cookie" 0 ctl clear "$(property 'Claims[0].Cookie')"
 ok "and the claim is gone" claim_count_is 0
 status "a cookie that is gone is refused" 4 ctl clear 1
 
-status "a lease" 0 ctl set 90% --for=1s
+status "a lease" 0 ctl_set 90% --for=1s
 ok "tells its end" jq -en "$(property 'Claims[0].ExpiresIn') <= 1"
 ok "ends by itself" eventually claim_count_is 0
 ok "and lifts the limit" eventually unlimited
-status "a later start" 0 ctl set 90% --start-in=1s --for=1s
+status "a later start" 0 ctl_set 90% --start-in=1s --for=1s
 is "does not limit yet" "$(property 'Claims[0].Active')" false
 ok "begins by itself" eventually limit_is 90
 ok "and ends by itself" eventually unlimited
@@ -221,7 +229,7 @@ wait $hold_pid
 is "as it was to: the status is the command's" $? 3
 ok "and nothing is said" test ! -s "$tmp/hold"
 
-status "a standing claim" 0 ctl set 90% --reason "to stay"
+status "a standing claim" 0 ctl_set 90% --reason "to stay"
 cookie=$(property 'Claims[0].Cookie')
 held 80% -- sleep 60
 ok "and a held one" eventually claim_count_is 2
