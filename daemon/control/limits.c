@@ -165,14 +165,16 @@ static bool owned_by(const Claim *c, const void *owner)
 	return c->owner && !claim_orphaned(c) && streq(c->owner, owner);
 }
 
-static bool expired_at(const Claim *c, const void *now_us)
-{
-	return c->expiry_us <= *(const uint64_t *)now_us && !claim_orphaned(c);
-}
-
+/* It would have gone on with its owner. */
 static bool forsaken_at(const Claim *c, const void *now_us)
 {
-	return c->expiry_us <= *(const uint64_t *)now_us && claim_orphaned(c);
+	return c->expiry_us <= *(const uint64_t *)now_us &&
+	       c->owned_expiry_us > *(const uint64_t *)now_us;
+}
+
+static bool expired_at(const Claim *c, const void *now_us)
+{
+	return c->expiry_us <= *(const uint64_t *)now_us && !forsaken_at(c, now_us);
 }
 
 static bool has_cookie(const Claim *c, const void *cookie)

@@ -239,5 +239,8 @@ int verb_hold(Ctl *c)
 		   .end_us = c->for_us ? start + c->for_us : 0 };
 	int status = claim(&h);
 
-	return status ?: hold_while_running(&h, c->args + 1);
+	if (!status)
+		status = hold_while_running(&h, c->args + 1);
+	sd_event_source_unref(h.retry);
+	return status;
 }
