@@ -45,7 +45,9 @@ static Need take_probe(Control *c, Job *j)
 		waking_take_sleep(md, t);
 		workload_forget_counters(md);
 	}
-	if (waking_suspect(md)) /* while it was asked */
+	if (waking_is_wanted(md)) /* that it was found asleep is nothing to be given back */
+		knob_set_forget_found_condition(md);
+	if (was_probed && managed_asleep(md)) /* and may have woken, with nobody looking */
 		errands_ask(md, ERRAND_REREAD);
 	if (j->probe.found->has_cache)
 		cache_watch_take_over(md, &j->probe.found->cache, t);
