@@ -96,6 +96,29 @@ static void a_device_that_could_not_be_asked_is_asked_again(void **state)
 	fixture_close(&f);
 }
 
+/* While it is being given back, which waits for that. */
+static void a_reset_device_that_could_not_be_read_is_read_again(void **state)
+{
+	const Setting low = { .power_state = 1 };
+	Managed *md;
+	Fixture f;
+
+	(void)state;
+	open_quiet(&f);
+	md = f.control->fleet.devices[0];
+	aim_at(&f, md, &low);
+	fixture_run(&f, 1);
+	assert_nothing_is_awaited(&f);
+	assert_int_equal(sim_node_inject(f.node, md->device->name, SIM_RESET), 0);
+	virtual_loop_refuse(f.loop, 1);
+	control_devices_ready(f.control);
+	assert_true(md->errands.refused && md->errands.next & ERRAND_RESET);
+	fixture_run(&f, 5);
+	assert_int_equal(md->errands.next, 0);
+	assert_false(knob_set_touched(md));
+	fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -103,6 +126,7 @@ int main(void)
 		cmocka_unit_test(whoever_asks_is_looked_for_and_ten_seconds_longer),
 		cmocka_unit_test(what_happens_while_nobody_looks_makes_nobody_look),
 		cmocka_unit_test(a_device_that_could_not_be_asked_is_asked_again),
+		cmocka_unit_test(a_reset_device_that_could_not_be_read_is_read_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
