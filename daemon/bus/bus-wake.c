@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/utf8.h"
+#include "base/printable.h"
 #include "bus/bus-internal.h"
 
 static int wake_error(sd_bus_error *error, int r, const char *text)
@@ -103,7 +103,8 @@ static const char *wakeup_kind(const Wakeup *w)
 
 static int append_wakeup(sd_bus_message *m, const Wakeup *w)
 {
-	_cleanup_free_ char *cgroup = utf8_copy(w->cgroup ?: ""), *process = utf8_copy(w->process);
+	_cleanup_free_ char *cgroup = printable_copy(w->cgroup ?: ""),
+			    *process = printable_copy(w->process);
 
 	if (!cgroup || !process)
 		return -ENOMEM;
