@@ -208,8 +208,8 @@ static int open_sensor(const IniLine *l, const char *rest, void *userdata, void 
 
 static const KeySection sections[] = {
 	{ "storpower", NULL, KEY_LIST(config_keys) },
-	{ "device", "NAME", KEY_LIST(device_keys), open_device },
-	{ "sensor", "NAME", KEY_LIST(sensor_keys), open_sensor },
+	{ "device", "NAME", KEY_LIST(device_keys), .open = open_device },
+	{ "sensor", "NAME", KEY_LIST(sensor_keys), .open = open_sensor },
 };
 
 int config_take(const IniLine *l, Config *c)

@@ -31,7 +31,7 @@ static int on_line(const IniLine *l, void *userdata)
 static int read_one(const char *path, Reader *reader)
 {
 	_cleanup_free_ char *text = NULL;
-	int r = read_file(path, &text);
+	int r = ini_load(path, &text);
 
 	if (r == -ENOENT || r == -ENOMEM)
 		return r;

@@ -144,7 +144,7 @@ static int open_rule(const IniLine *l, const char *rest, void *userdata, void **
 
 static const KeySection sections[] = {
 	{ "policy", NULL, KEY_LIST(policy_keys) },
-	{ "devices", "GLOB", KEY_LIST(rule_keys), open_rule },
+	{ "devices", "GLOB", KEY_LIST(rule_keys), .open = open_rule },
 };
 
 /* An unknown section or key is ignored, a bad value makes the policy unusable. */

@@ -116,7 +116,7 @@ static int take_demand(const IniLine *l, void *member)
 	return sim_demand_parse(l, member);
 }
 
-#define SECTION_TEXT KEY_TEXT, .once = true
+#define SECTION_TEXT KEY_TEXT
 #define IO_SIZE_KIB  KEY_BYTES, .min = 512, .max = 64 << 20, .per = 1024
 #define SOME_TIME    KEY_DURATION, .min = 1
 
@@ -219,14 +219,13 @@ static int open_devices(const IniLine *l, const char *name, void *userdata, void
 	return 0;
 }
 
-/* Sections of one name run together, so the key device= begins a new fault. */
 static int open_fault(const IniLine *l, const char *rest, void *userdata, void **ret)
 {
 	SimFile *f = userdata;
-	SimFaultPlan *p = f->n_faults ? &f->faults[f->n_faults - 1] : NULL;
+	SimFaultPlan *p = f->n_faults && !l->begins ? &f->faults[f->n_faults - 1] : NULL;
 
 	(void)rest;
-	if (streq(l->key, "device")) {
+	if (l->begins && streq(l->key, "device")) {
 		if (f->n_faults == FAULTS_MAX)
 			return ini_complain(l, "more than %d faults", FAULTS_MAX);
 		p = ARRAY_GROW(f->faults, f->n_faults);
@@ -240,9 +239,9 @@ static int open_fault(const IniLine *l, const char *rest, void *userdata, void *
 
 static const KeySection sections[] = {
 	{ "node", NULL, KEY_LIST(node_keys) },
-	{ "workload", "NAME", KEY_LIST(workload_keys), open_workload },
-	{ "devices", "NAME", KEY_LIST(devices_keys), open_devices },
-	{ "fault", NULL, KEY_LIST(fault_keys), open_fault },
+	{ "workload", "NAME", KEY_LIST(workload_keys), .open = open_workload },
+	{ "devices", "NAME", KEY_LIST(devices_keys), .open = open_devices },
+	{ "fault", NULL, KEY_LIST(fault_keys), .many = true, .open = open_fault },
 };
 
 static int on_line(const IniLine *l, void *userdata)
@@ -347,7 +346,7 @@ int sim_file_read(const char *path, SimFile **ret)
 
 	if (!f)
 		return -ENOMEM;
-	r = read_file(path, &text);
+	r = ini_load(path, &text);
 	if (r < 0)
 		return log_error_errno(r, "Cannot read node file %s", path);
 	f->hash = sim_hash_text(text);
