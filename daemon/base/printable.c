@@ -106,6 +106,12 @@ char *make_printable(char *text)
 	return text;
 }
 
+const char *printable_text(char *buf, size_t size, const char *text)
+{
+	snprintf(buf, size, "%s", text);
+	return make_printable(buf);
+}
+
 char *printable_copy(const char *text)
 {
 	char *copy = strdup(text);

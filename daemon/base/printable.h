@@ -9,19 +9,19 @@
  * controls U+061C, U+200E, U+200F, U+202A to U+202E and U+2066 to U+2069 (Unicode, UAX 9).
  *
  * Where text enters:
- *	D-Bus arguments			refused		bus/bus-arguments.c
- *	configuration, policies,
- *	profiles, nodes			refused		base/ini.c, with file:line
- *	claims of the state file	made printable	budget/claims-file.c
- *	ids of devices in journal,
- *	accounts and wake tests		made printable	base/sysfs.c makes the ids; the files'
- *readers do the same to ids of older versions model and HBA of a device	made printable
- *device/device.c, hw/block-device.c
- *	what lies on a device		made printable	hw/block-place.c (udev, device mapper,
- *mounts) a command's name as source	made printable	bus/bus-manager.c By these names things are
- *found again, so that they stay as they are, and only what is shown is made printable: cgroups and
- *processes, and the values of knobs, by bus/; everything that is logged, by base/log.c. Kernel
- *names of disks are ASCII by what their drivers make of them. */
+ *	D-Bus arguments				refused by bus/bus-arguments.c
+ *	configuration, policies, profiles,
+ *	nodes					refused by base/ini.c, with file:line
+ *	names of profiles' files		refused by model/profile-read.c
+ *	claims that an older version saved	made printable by budget/claims-file.c
+ *	models					made printable by device/device.c
+ *	what lies on a device: udev, device
+ *	mapper, md, mount points, pools		made printable by hw/block-place.c
+ *	a command's name as a claim's source	made printable by bus/bus-manager.c
+ *
+ * By ids of devices, cgroups, paths and values of knobs things are found or set again, so that they
+ * stay as they are, in the files of journal/ and device/, too: what is shown of them, and of
+ * processes, is made printable by bus/, and whatever is logged by base/log.c. The kernel's names of disks and host adapters are ASCII. */
 
 #include <stdbool.h>
 
@@ -37,5 +37,7 @@ typedef struct Unfit {
 bool is_printable(const char *text, size_t n, Unfit *ret);
 /* Writes "?" for each byte of what is unfit, as org.storpower1.xml has it. Returns text. */
 char *make_printable(char *text);
+/* The same of a copy, cut to the buffer, which is returned. */
+const char *printable_text(char *buf, size_t size, const char *text);
 /* The same of a copy; NULL when out of memory. */
 char *printable_copy(const char *text);

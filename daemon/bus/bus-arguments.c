@@ -10,13 +10,6 @@
 #define SECONDS_MAX (366.0 * 86400)
 #define WATTS_MAX   1e8
 
-/* What a caller sent, cut to the buffer, for an error that repeats it. */
-static const char *repeat(const char *sent, char *buf, size_t size)
-{
-	snprintf(buf, size, "%s", sent);
-	return make_printable(buf);
-}
-
 static int refuse_limit(sd_bus_error *error, const char *what)
 {
 	return sd_bus_error_setf(
@@ -42,7 +35,7 @@ int bus_read_limit(sd_bus_message *m, double *ret_value, LimitUnit *ret_unit, sd
 			error, BUS_ERROR_INVALID_LIMIT,
 			"Unknown unit \"%s\": \"W\" (watts) or \"%%\" (percent of the "
 			"rated power) would be right",
-			repeat(unit, sent, sizeof(sent)));
+			printable_text(sent, sizeof(sent), unit));
 	if (!isfinite(value))
 		return refuse_limit(error, "not a finite number");
 	if (value < 0)
@@ -175,7 +168,7 @@ static int refuse_option(sd_bus_error *error, const char *name, const Option *kn
 			 known[i].name);
 	return sd_bus_error_setf(error, BUS_ERROR_INVALID_OPTION,
 				 "Unknown option \"%s\": there are %s",
-				 repeat(name, sent, sizeof(sent)), list);
+				 printable_text(sent, sizeof(sent), name), list);
 }
 
 /* One entry of a{sv}; the message stands inside it. */
@@ -254,7 +247,7 @@ int bus_check_device(Bus *b, const char *name, DeviceState *ret, sd_bus_error *e
 	known_names(b, false, known, sizeof(known));
 	return sd_bus_error_setf(error, BUS_ERROR_UNKNOWN_DEVICE,
 				 "Unknown device \"%s\": there are %s",
-				 repeat(name, sent, sizeof(sent)), known);
+				 printable_text(sent, sizeof(sent), name), known);
 }
 
 static int check_group(Bus *b, const char *name, sd_bus_error *error)
@@ -281,7 +274,7 @@ int bus_check_policy_name(const char *name, sd_bus_error *error)
 	return sd_bus_error_setf(error, BUS_ERROR_UNKNOWN_POLICY,
 				 "\"%s\" is not the name of a policy: the name of a .policy file, "
 				 "without folder and suffix, would be right",
-				 repeat(name, sent, sizeof(sent)));
+				 printable_text(sent, sizeof(sent), name));
 }
 
 static int check_target(Bus *b, const BusOptions *o, Claim *claim, sd_bus_error *error)

@@ -9,7 +9,8 @@
 static int wake_error(sd_bus_error *error, int r, const char *text)
 {
 	if (r == -EPERM || r == -EBUSY || r == -EOPNOTSUPP)
-		return sd_bus_error_setf(error, BUS_ERROR_REFUSED, "%s", text ?: strerror(-r));
+		return bus_manager_error(error, -EINVAL, text ?: strerror(-r), BUS_ERROR_REFUSED,
+					 BUS_ERROR_REFUSED);
 	return bus_manager_error(error, r, text, BUS_ERROR_REFUSED, BUS_ERROR_UNKNOWN_DEVICE);
 }
 

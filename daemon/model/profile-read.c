@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/keys.h"
+#include "base/log.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "model/energy-fit.h"
 #include "model/profile-file.h"
@@ -212,12 +214,25 @@ static void complete_points(Profile *p)
 	}
 }
 
+/* A profile goes by the name of its file. */
+static bool has_fit_name(const Profile *p)
+{
+	Unfit why;
+
+	if (is_printable(p->name, strlen(p->name), &why))
+		return true;
+	log_warning("%s: the name of the file has %s: rename it", p->path, why.what);
+	return false;
+}
+
 int profile_read(const char *path, Profile **ret)
 {
 	_cleanup_(profile_freep) Profile *p = profile_blank(path);
 	ProfileFile f = { .profile = p };
-	int r = p ? ini_read(path, on_line, &f) : -ENOMEM;
+	int r = p ? 0 : -ENOMEM;
 
+	if (r >= 0)
+		r = has_fit_name(p) ? ini_read(path, on_line, &f) : -EINVAL;
 	if (r >= 0) {
 		complete_points(p);
 		profile_check(&f);
