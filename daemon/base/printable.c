@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "base/printable.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -88,6 +89,19 @@ bool is_printable(const char *text, size_t n, Unfit *ret)
 		*ret = u;
 		return false;
 	}
+	return true;
+}
+
+bool is_plain_name(const char *text)
+{
+	Unfit why;
+
+	if (!*text || strchr(".:+@-", *text) || !is_printable(text, strlen(text), &why))
+		return false;
+	for (const char *p = text; *p; p++)
+		if (!((unsigned char)*p >= 0x80 || isalnum((unsigned char)*p) ||
+		      strchr("._:+@-", *p)))
+			return false;
 	return true;
 }
 

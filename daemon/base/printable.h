@@ -21,7 +21,8 @@
  *
  * By ids of devices, cgroups, paths and values of knobs things are found or set again, so that they
  * stay as they are, in the files of journal/ and device/, too: what is shown of them, and of
- * processes, is made printable by bus/, and whatever is logged by base/log.c. The kernel's names of disks and host adapters are ASCII. */
+ * processes, is made printable by bus/, and whatever is logged by base/log.c. The kernel's names of
+ *disks and host adapters are ASCII. */
 
 #include <stdbool.h>
 
@@ -35,6 +36,10 @@ typedef struct Unfit {
 
 /* May these n bytes enter as they are? If not, *ret says why not. */
 bool is_printable(const char *text, size_t n, Unfit *ret);
+/* Is it a name that may be a part of a path, of an object's name and of a command? Letters of any
+ * script, digits and "._:+@-", beginning with a letter, a digit or "_". The text is UTF-8. */
+bool is_plain_name(const char *text);
+#define PLAIN_NAME "a name of letters, digits and \"._:+@-\""
 /* Writes "?" for each byte of what is unfit, as org.storpower1.xml has it. Returns text. */
 char *make_printable(char *text);
 /* The same of a copy, cut to the buffer, which is returned. */

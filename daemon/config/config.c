@@ -103,6 +103,7 @@ static void device_done(BlockConfig *d)
 {
 	free(d->name);
 	free(d->profile);
+	free(d->profile_at);
 	free(d->group);
 	free(d->redirect);
 }
@@ -118,6 +119,7 @@ Config *config_free(Config *c)
 		sensor_config_done(&c->sensors[i]);
 	free(c->sensors);
 	free(c->policy);
+	free(c->policy_at);
 	free(c->simulate);
 	free(c->bus);
 	free(c->state_directory);

@@ -155,6 +155,8 @@ static int on_line(const IniLine *l, void *userdata)
 
 	if (e == -EINVAL)
 		r->bad++;
+	if (e == -ENOENT)
+		r->policy->ignored++;
 	return e == -ENOMEM ? e : 0;
 }
 
@@ -201,6 +203,7 @@ static void settle_rest(const char *path, Policy *p)
 		    condition_name(p->rest), condition_name(p->deepest),
 		    condition_name(p->deepest));
 	p->rest = p->deepest;
+	p->ignored++;
 }
 
 int policy_read(const char *path, Policy **ret)
