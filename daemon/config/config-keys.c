@@ -229,7 +229,7 @@ static int open_sensor(const IniLine *l, const char *rest, void *userdata, void 
 	SensorConfig *sensor = NULL;
 
 	(void)l;
-	if (!is_name(name))
+	if (!is_plain_name(name))
 		return -ENOENT;
 	for (size_t i = 0; i < c->n_sensors && !sensor; i++)
 		if (streq(c->sensors[i].name, name))

@@ -92,6 +92,21 @@ static void what_is_unfit_is_said_with_its_place(void **state)
 	says("\364\217\277\277", 4, 0, "the noncharacter U+10FFFF");
 }
 
+static void a_plain_name_is_letters_digits_and_few_marks(void **state)
+{
+	static const char *const good[] = { "nvme0", "rack1.b",    "_",
+					    "0",     "R+D@home:2", "gr\303\274n" };
+	static const char *const bad[] = { "",    "..",   "../x",    "nvme/",         "\033[31m",
+					   "a b", "-x",   ".hidden", "a\tb",          "\303",
+					   "$x",  "a\\b", "a=b",     "a\342\200\256b" };
+
+	(void)state;
+	for (size_t i = 0; i < ELEMENTSOF(good); i++)
+		assert_true(is_plain_name(good[i]));
+	for (size_t i = 0; i < ELEMENTSOF(bad); i++)
+		assert_false(is_plain_name(bad[i]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -101,6 +116,7 @@ int main(void)
 		cmocka_unit_test(control_bytes_are_replaced),
 		cmocka_unit_test(what_steers_a_terminal_is_replaced),
 		cmocka_unit_test(what_is_unfit_is_said_with_its_place),
+		cmocka_unit_test(a_plain_name_is_letters_digits_and_few_marks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

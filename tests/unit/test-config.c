@@ -289,6 +289,12 @@ static void what_is_wrong_is_counted_and_the_rest_is_used(void **state)
 		"[device]\n",
 		"[device ]\n",
 		"[device a]\nweight=3\n",
+		"[device a]\ngroup=../x\n",
+		"[device a]\ngroup=rack/\n",
+		"[device a]\ngroup=$(x)\n",
+		"[device a]\ngroup=-x\n",
+		"[sensor a/b]\n",
+		"[sensor ..]\n",
 		"[storpower]\nthis is no line\n",
 	};
 
