@@ -76,7 +76,7 @@ struct Device {
 	atomic_uint n_ref;
 	char *id;    /* stable over restarts: names the same hardware again (the journal's key) */
 	char *name;  /* kernel name: nvme0, sda, loop0 */
-	char *model; /* model string, matched against profiles */
+	char *model; /* model string made printable, matched against profiles */
 	char *group; /* "" for none */
 	DeviceKind kind;
 	dev_t devnum;          /* 0: no block device of its own */
@@ -102,7 +102,7 @@ struct Device {
 	void *impl;
 };
 
-/* Copies the strings; one reference. NULL when out of memory. */
+/* Copies the strings, the model made printable; one reference. NULL when out of memory. */
 Device *device_new(const char *id, const char *name, const char *model, DeviceKind kind,
 		   const DeviceOps *ops, void *impl);
 Device *device_ref(Device *d);

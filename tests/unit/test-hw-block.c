@@ -33,6 +33,24 @@ static void a_disk_is_known_by_what_it_is_not_by_its_place(void **state)
 	seen_free(&seen);
 }
 
+static void what_a_disk_says_of_itself_is_made_printable(void **state)
+{
+	_cleanup_(inventory_freep) Inventory *i = NULL;
+	const char *root = *state;
+	Seen seen;
+
+	make_disk(root, "sda", "8:0");
+	put(root, "devices/sda/device/model", "ACME\344 \302\233 ST\342\200\2562\n");
+	put(root, "devices/sda/device/wwid", "t10.ATA \344\033\n");
+	put(root, "proc/self/mountinfo", "1 1 8:0 / /srv/t\344nk rw - xfs /dev/sda rw\n");
+	i = open_one(root, "sda", &seen);
+	assert_string_equal(seen.device->id, "wwid:t10.ATA_\344\033"); /* to be found again */
+	assert_string_equal(seen.device->model, "ACME? ?? ST???2");
+	assert_string_equal(seen.device->stack, "/srv/t?nk");
+	assert_string_equal(seen.device->profile->models[0], seen.device->model);
+	seen_free(&seen);
+}
+
 static void attributes_are_read_and_written_below_the_disk(void **state)
 {
 	_cleanup_(inventory_freep) Inventory *i = NULL;
@@ -261,6 +279,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ROOT_TEST(a_disk_is_known_by_what_it_is_not_by_its_place),
+		ROOT_TEST(what_a_disk_says_of_itself_is_made_printable),
 		ROOT_TEST(attributes_are_read_and_written_below_the_disk),
 		ROOT_TEST(another_disk_of_the_same_name_is_not_written_to),
 		ROOT_TEST(counters_are_the_fields_of_stat),
