@@ -184,7 +184,7 @@ int control_knobs(const Control *c, const char *device, KnobState **ret, size_t 
 		(KnobState){ .name = hk->knob->name,
 			     .mechanism = hk->knob->mechanism,
 			     .exactness = hk->knob->exactness,
-			     .offered = hk->offered,
+			     .offered = hk->offered && !hk->withdrawn,
 			     .why_not = hk->why_not,
 			     .original = hk->original.text,
 			     .wanted = hk->touched ? hk->wanted.text : "" };
