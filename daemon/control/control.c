@@ -198,22 +198,27 @@ void control_devices_ready(Control *c)
 	turn(c);
 }
 
-int control_restore(const ControlConfig *config, Loop *loop, Inventory *inventory)
+/* What a damaged journal may have held is said line by line when it is opened. */
+static int report_lost(const Control *c)
 {
-	_cleanup_(control_freep) Control *c = NULL;
-	ControlConfig bare = *config;
-	size_t n, left, absent;
-	int r;
+	size_t n = journal_lost(c->tools.journal);
 
-	bare.policy = bare.claims_path = bare.wear_path = NULL;
-	bare.bpf = false;
-	r = control_new(&bare, loop, inventory, &c);
-	if (!c)
-		return r;
-	n = journal_size(c->tools.journal);
-	if (n == 0)
+	if (!n)
 		return 0;
-	r = inventory_start(inventory, on_device, c);
+	log_error(
+		"%zu damaged lines of the journal %s may have held settings that are still "
+		"changed: look at those of the devices that were named with it, set them by hand, "
+		"or reboot, which undoes what lives in the kernel",
+		n, c->config.journal_path);
+	return -EBADMSG;
+}
+
+/* Puts back what is recorded. */
+static int replay(Control *c)
+{
+	size_t n = journal_size(c->tools.journal), left, absent;
+	int r = inventory_start(c->inventory, on_device, c);
+
 	if (r < 0)
 		return r;
 	await_probes(c);
@@ -225,4 +230,21 @@ int control_restore(const ControlConfig *config, Loop *loop, Inventory *inventor
 		   "devices that are not there",
 		   n - left, left, absent);
 	return left > absent ? -EIO : 0;
+}
+
+int control_restore(const ControlConfig *config, Loop *loop, Inventory *inventory)
+{
+	_cleanup_(control_freep) Control *c = NULL;
+	ControlConfig bare = *config;
+	int r, lost;
+
+	bare.policy = bare.claims_path = bare.wear_path = NULL;
+	bare.bpf = false;
+	r = control_new(&bare, loop, inventory, &c);
+	if (!c)
+		return r;
+	if (journal_size(c->tools.journal))
+		r = replay(c);
+	lost = report_lost(c);
+	return r < 0 ? r : lost;
 }

@@ -277,6 +277,7 @@ static void arm(Control *c)
 {
 	uint64_t due_us = MIN(c->limits.due_us, observe_due_us(c));
 
+	due_us = MIN(due_us, c->limits.save_due_us);
 	due_us = MIN(due_us, MIN(waiters_due_us(&c->waiters), verify_due_us(c)));
 	for_each_device(const Managed, md, &c->fleet) due_us = MIN(due_us, due_us_of(c, md));
 	c->loop->wake_at(c->loop, due_us);

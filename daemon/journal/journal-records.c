@@ -102,6 +102,11 @@ size_t journal_size(const Journal *j)
 	return j->n;
 }
 
+size_t journal_lost(const Journal *j)
+{
+	return j->n_lost;
+}
+
 size_t journal_size_of(const Journal *j, const char *device_id)
 {
 	size_t n = 0;

@@ -34,6 +34,9 @@ const KnobValue *journal_original(const Journal *j, const char *device_id, const
 int journal_forget(Journal *j, const char *device_id, const char *knob);
 size_t journal_size(const Journal *j);
 size_t journal_size_of(const Journal *j, const char *device_id); /* of the device */
+/* How many lines were damaged that may have held an original, which nobody can put back now. What
+ * can be read of each was logged when the journal was opened. */
+size_t journal_lost(const Journal *j);
 
 /* What of a knob's value is still so after a reboot. */
 typedef enum JournalSurvival {
