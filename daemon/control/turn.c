@@ -128,10 +128,20 @@ static Need take_event(Control *c, Event *e)
 }
 
 /* What was waited for has come: the device may be planned for again, or no longer. */
+/* It stayed so that what was set on it could be given back. */
+static bool may_depart(const Managed *md)
+{
+	return md->device->departing && md->knobs.probed && !knob_set_touched(md) &&
+	       !md->errands.busy && !md->errands.next;
+}
+
 static Need take_due(Control *c, Managed *md)
 {
 	uint64_t now_us = c->tools.now_us;
 	bool due = trust_clear_due(md, now_us);
+
+	if (may_depart(md) && queue_add_device(&c->queue, md->device, DEVICE_REMOVED) < 0)
+		log_oom();
 
 	due |= knob_set_clear_retries(md, now_us);
 	due |= errands_clear_due(md, now_us);

@@ -339,6 +339,83 @@ static void a_restore_that_may_leave_something_changed_is_no_success(void **stat
 	forget_killed(&k);
 }
 
+static void write_originals(const char *path, const char *const ids[], const char *knob)
+{
+	_cleanup_(journal_closep) Journal *j = NULL;
+	char boot_id[37];
+
+	assert_int_equal(read_boot_id(boot_id), 0);
+	assert_int_equal(journal_open(path, boot_id, &j), 0);
+	for (; *ids; ids++)
+		assert_int_equal(journal_record(j, *ids, knob, &(KnobValue){ "128" }), 0);
+	assert_int_equal(journal_sync(j), 0);
+}
+
+static size_t records_left(const char *path, const char *id)
+{
+	_cleanup_(journal_closep) Journal *j = NULL;
+
+	assert_int_equal(journal_open(path, "any", &j), 0);
+	return journal_size_of(j, id);
+}
+
+/* Of devices that are gone, in the same boot: what lived in the kernel for them is no more. */
+static void what_is_gone_for_good_is_no_failure(void **state)
+{
+	static const struct {
+		const char *knob;
+		size_t left;
+	} cases[] = { { "nr-requests", 0 },
+		      { "io-cost", 0 },
+		      { "nvme-power-state", 1 }, /* the drive keeps it */
+		      { "link-power", 1 } };     /* its host has it */
+	Fixture f = {};
+
+	(void)state;
+	fixture_open(&f, NODE);
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		const char *const ids[] = { "wwid:gone", NULL };
+		const ControlConfig config = { .journal_path = f.journal, SLEEP_DEFAULTS };
+
+		write_originals(f.journal, ids, cases[i].knob);
+		assert_int_equal(control_restore(&config, f.loop, f.node), 0);
+		assert_int_equal(records_left(f.journal, "wwid:gone"), cases[i].left);
+		unlink(f.journal);
+	}
+	fixture_close(&f);
+}
+
+static void what_is_hidden_for_the_moment_keeps_its_record(void **state)
+{
+	Fixture f = {};
+	ControlConfig config;
+	const Device *d;
+
+	(void)state;
+	fixture_open(&f, NODE);
+	d = sim_node_device(f.node, 0);
+	config = (ControlConfig){ .journal_path = f.journal, SLEEP_DEFAULTS };
+	write_originals(f.journal, (const char *const[]){ d->id, NULL }, "nr-requests");
+	assert_int_equal(sim_node_inject(f.node, d->name, SIM_VANISH), 0);
+	assert_int_equal(control_restore(&config, f.loop, f.node), 0);
+	assert_int_equal(records_left(f.journal, d->id), 1);
+	fixture_close(&f);
+}
+
+/* The same of a daemon that ends after a device has left it. */
+static void a_daemons_end_forgets_what_went_with_a_device(void **state)
+{
+	Fixture f = {};
+
+	(void)state;
+	fixture_open(&f, NODE);
+	write_originals(f.journal, (const char *const[]){ "wwid:gone", NULL }, "nr-requests");
+	fixture_start(&f);
+	fixture_stop(&f);
+	assert_int_equal(records_left(f.journal, "wwid:gone"), 0);
+	fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -348,6 +425,9 @@ int main(void)
 		cmocka_unit_test(a_save_that_failed_is_tried_again_until_it_succeeds),
 		cmocka_unit_test(the_daemon_saves_by_itself_once_there_is_room),
 		cmocka_unit_test(a_restore_that_may_leave_something_changed_is_no_success),
+		cmocka_unit_test(what_is_gone_for_good_is_no_failure),
+		cmocka_unit_test(what_is_hidden_for_the_moment_keeps_its_record),
+		cmocka_unit_test(a_daemons_end_forgets_what_went_with_a_device),
 	};
 
 	log_set_max_level(LOG_CRIT); /* the warnings are provoked */
