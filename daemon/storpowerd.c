@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/set-aside.h"
 #include "bus/bus.h"
 #include "config/config-check.h"
 #include "config/config.h"
@@ -95,6 +96,15 @@ static const char *runtime_directory(const Daemon *d)
 	return d->options.runtime_directory ?: d->config->runtime_directory;
 }
 
+/* A state file, and what it is written to before it takes that name. */
+static int check_state_path(const char *path)
+{
+	_cleanup_free_ char *temporary = path ? text_printf("%s.new", path) : NULL;
+	int r = temporary ? set_aside_unless_file(path) : -ENOMEM;
+
+	return r < 0 ? r : set_aside_unless_file(temporary);
+}
+
 static int set_paths(Daemon *d)
 {
 	int r = mkdir_parents(state_directory(d), 0755);
@@ -109,7 +119,12 @@ static int set_paths(Daemon *d)
 	d->claims_path = text_printf("%s/claims", state_directory(d));
 	d->wear_path = text_printf("%s/wear", state_directory(d));
 	d->wakes_path = text_printf("%s/wake-tests", state_directory(d));
-	return d->journal_path && d->claims_path && d->wear_path && d->wakes_path ? 0 : -ENOMEM;
+	r = check_state_path(d->journal_path);
+	if (r >= 0)
+		r = check_state_path(d->claims_path);
+	if (r >= 0)
+		r = check_state_path(d->wear_path);
+	return r < 0 ? r : check_state_path(d->wakes_path);
 }
 
 /* Without the record no standby is offered that needs a wake test: the safe side, on which budgets

@@ -122,6 +122,7 @@ static size_t changed_state(Bus *b, const ControlState *now, const char **names)
 		{ "Degraded", now->degraded != told->degraded },
 		{ "DeviceCount", now->n_devices != told->n_devices },
 		{ "Claims", b->claims_changed },
+		{ "ClaimsUnsaved", !streq(now->claims_unsaved, told->claims_unsaved ?: "") },
 		{ "Budget", b->claims_changed || !same(now->budget_w, told->budget_w) },
 		{ "Policy", !b->told_policy || !streq(policy, b->told_policy) },
 	};

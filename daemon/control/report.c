@@ -62,6 +62,7 @@ void control_state(const Control *c, ControlState *ret)
 		.n_devices = c->fleet.n,
 		.meter = c->tools.meter_why_not ? "device counters" : "ebpf",
 		.meter_why_not = c->tools.meter_why_not,
+		.claims_unsaved = limits_why_unsaved(&c->limits),
 	};
 	ret->degraded = ret->enforcing && (ret->shortfall_w > 0 || has_problems(c));
 }

@@ -92,6 +92,8 @@ struct Device {
 			       */
 	bool wake_untested;   /* standby needs a wake test that succeeds on this HBA first */
 	char *protected_why;  /* NULL, or why it is never touched: "holds the root file system" */
+	bool departing;       /* it serves nobody any more: once what was set on it is given back,
+			       * it is forgotten */
 	/* what the knob that paces it remembers from one write to the next; malloc'd, and only
 	 * that knob knows its type */
 	void *knob_memory;

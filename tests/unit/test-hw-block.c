@@ -190,17 +190,69 @@ static void a_device_comes_and_goes_and_comes_back_as_another(void **state)
 	put(root, "devices/loop7/loop/backing_file", "/srv/a b.img\n");
 	assert_int_equal(i->ops->process(i), 0);
 	assert_int_equal(seen.added, 1);
-	assert_string_equal(seen.device->id, "loop:/srv/a_b.img");
+	assert_string_equal(seen.device->id, "name:loop7");
 	assert_string_equal(seen.device->model, "loop");
 	assert_int_equal(i->ops->process(i), 0);
 	assert_int_equal(seen.added + seen.removed, 1);
 	put(root, "devices/loop7/loop/backing_file", "/srv/c.img\n");
 	assert_int_equal(i->ops->process(i), 0);
 	assert_int_equal(seen.removed, 1);
-	assert_string_equal(seen.device->id, "loop:/srv/c.img");
-	drop(root, "devices/loop7/loop/backing_file");
+	assert_int_equal(seen.added, 2);
+	drop(root, "block/loop7");
 	assert_int_equal(i->ops->process(i), 0);
 	assert_int_equal(seen.removed, 2);
+	seen_free(&seen);
+}
+
+static void a_loop_device_without_its_file_stays_until_another_comes(void **state)
+{
+	_cleanup_(inventory_freep) Inventory *i = NULL;
+	const char *root = *state;
+	Seen seen;
+
+	make_disk(root, "loop7", "7:7");
+	put(root, "devices/loop7/loop/backing_file", "/srv/a.img\n");
+	i = open_one(root, "loop7", &seen);
+	assert_int_equal(seen.added, 1);
+	assert_false(seen.device->departing);
+	for (int looks = 0; looks < 2; looks++) {
+		if (!looks)
+			drop(root, "devices/loop7/loop/backing_file");
+		assert_int_equal(i->ops->process(i), 0);
+		assert_int_equal(seen.changed, 1);
+		assert_int_equal(seen.removed, 0);
+		assert_true(seen.device->departing && seen.device->protected_why);
+	}
+	put(root, "devices/loop7/loop/backing_file", "/srv/a.img\n");
+	assert_int_equal(i->ops->process(i), 0);
+	assert_int_equal(seen.removed, 1);
+	assert_int_equal(seen.added, 2);
+	assert_false(seen.device->departing);
+	seen_free(&seen);
+}
+
+static void what_is_there_without_being_managed_is_found_by_its_id(void **state)
+{
+	_cleanup_(inventory_freep) Inventory *i = NULL;
+	const char *root = *state;
+	Seen seen;
+
+	make_disk(root, "loop7", "7:7"); /* without a file */
+	make_scsi(root, "sda", "8:0");
+	i = open_one(root, "loop7", &seen);
+	assert_int_equal(seen.added, 0);
+	assert_int_equal(inventory_find(i, "wwid:naa.5000c500sdb"), -ENODEV);
+	assert_int_equal(inventory_find(i, "name:loop8"), -ENODEV);
+	assert_int_equal(seen.added, 0);
+	assert_int_equal(inventory_find(i, "wwid:naa.5000c500sda"), 0);
+	assert_int_equal(seen.added, 1);
+	assert_true(seen.device->departing);
+	assert_int_equal(inventory_find(i, "name:loop7"), 0);
+	assert_int_equal(inventory_find(i, "name:loop7"), 0);
+	assert_int_equal(seen.added, 2);
+	assert_true(seen.device->departing);
+	assert_int_equal(i->ops->process(i), 0);
+	assert_int_equal(seen.removed + seen.changed, 0);
 	seen_free(&seen);
 }
 
@@ -241,7 +293,7 @@ static bool wait_for(Inventory *i, const unsigned *count, unsigned n)
 	return *count >= n;
 }
 
-static void a_loop_device_comes_when_its_file_is_set_and_goes_when_cleared(void **state)
+static void a_loop_device_comes_when_its_file_is_set_and_departs_when_cleared(void **state)
 {
 	const char *root = *state;
 	_cleanup_free_ char *file = text_printf("%s/loop.img", root), *name = NULL, *node = NULL;
@@ -268,10 +320,11 @@ static void a_loop_device_comes_when_its_file_is_set_and_goes_when_cleared(void 
 	config.fd = (unsigned)backing;
 	assert_int_equal(ioctl(loop, LOOP_CONFIGURE, &config), 0);
 	assert_true(wait_for(i, &seen.added, 1));
-	assert_non_null(strstr(seen.device->id, file));
+	assert_string_equal(seen.device->name, name);
 	assert_int_equal(ioctl(loop, LOOP_CLR_FD), 0);
 	close(TAKE_FD(loop)); /* it is cleared when the last one closes it */
-	assert_true(wait_for(i, &seen.removed, 1));
+	assert_true(wait_for(i, &seen.changed, 1));
+	assert_true(seen.device->departing);
 	seen_free(&seen);
 }
 
@@ -286,8 +339,10 @@ int main(void)
 		ROOT_TEST(memory_floppies_and_optical_drives_are_refused),
 		ROOT_TEST(an_attribute_of_the_host_is_the_disks),
 		ROOT_TEST(a_device_comes_and_goes_and_comes_back_as_another),
+		ROOT_TEST(a_loop_device_without_its_file_stays_until_another_comes),
+		ROOT_TEST(what_is_there_without_being_managed_is_found_by_its_id),
 		ROOT_TEST(two_devices_of_one_identity_are_told_apart),
-		ROOT_TEST(a_loop_device_comes_when_its_file_is_set_and_goes_when_cleared),
+		ROOT_TEST(a_loop_device_comes_when_its_file_is_set_and_departs_when_cleared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
