@@ -189,9 +189,17 @@ static void replace_text(char **text, char *by)
 	*text = by;
 }
 
+bool knob_set_is_failing(const Managed *md)
+{
+	for_each_knob(const HeldKnob, hk, &md->knobs) if (hk->pending && hk->failures) return true;
+	return false;
+}
+
 static void clear_problem(Managed *md)
 {
-	for_each_knob(const HeldKnob, hk, &md->knobs) if (hk->pending && hk->failures) return;
+	if (knob_set_is_failing(md))
+		return;
+	for_each_knob(const HeldKnob, hk, &md->knobs) if (hk->fails && hk->retry_at_us) return;
 	replace_text(&md->knobs.problem, NULL);
 }
 

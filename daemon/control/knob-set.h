@@ -31,6 +31,8 @@ const HeldKnob *knob_set_redirect(const Managed *md); /* NULL: none is offered *
 bool knob_set_touched(const Managed *md);             /* is anything still to be given back? */
 /* Does one wait for its next try of which the device cannot do without, because it is in force? */
 bool knob_set_failed(const Managed *md);
+/* Has one not got to where it ought to be, because it failed? */
+bool knob_set_is_failing(const Managed *md);
 /* Mechanisms by which the device did not obey, for now or for good, and that are as found: it can be
  * planned for without them. */
 unsigned knob_set_withheld(const Managed *md);

@@ -9,6 +9,7 @@
 #include "control/control-state.h"
 #include "control/fleet.h"
 #include "control/gather.h"
+#include "control/knob-set.h"
 #include "control/waking.h"
 #include "control/wear-account.h"
 #include "control/workload.h"
@@ -16,7 +17,7 @@
 static bool has_problems(const Control *c)
 {
 	for_each_device(const Managed, md,
-			&c->fleet) if (md->knobs.problem || md->waking.stuck ||
+			&c->fleet) if (knob_set_is_failing(md) || md->waking.stuck ||
 				       errands_overdue(md, c->tools.now_us)) return true;
 	return false;
 }
