@@ -33,8 +33,8 @@ bool knob_set_touched(const Managed *md);             /* is anything still to be
 bool knob_set_failed(const Managed *md);
 /* Has one not got to where it ought to be, because it failed? */
 bool knob_set_is_failing(const Managed *md);
-/* Mechanisms by which the device did not obey, for now or for good, and that are as found: it can be
- * planned for without them. */
+/* Mechanisms by which the device did not obey, for now or for good, and that are as found: it can
+ * be planned for without them. */
 unsigned knob_set_withheld(const Managed *md);
 Offer knob_set_offer(const Managed *md); /* without those */
 /* When a queue that a knob stopped may be stopped again. */
