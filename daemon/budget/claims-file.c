@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/printable.h"
 
 static const RecordKind claim_kind = {
 	.name = "claim",
@@ -129,6 +130,15 @@ static void set_times(Claim *c, const SavedClaim *s, const ClaimsClock *clock)
 		c->expiry_us = same_boot ? s->expiry.boot_us : after_reboot(&s->expiry, clock);
 }
 
+/* An older version took texts that are refused today. The claim matters more than its words. */
+static void make_texts_printable(const SavedClaim *s)
+{
+	make_printable(s->source);
+	make_printable(s->reason);
+	if (s->target)
+		make_printable(s->target);
+}
+
 static int restore_claim(const SavedClaim *s, const ClaimsClock *clock, Claim *ret)
 {
 	int class = claim_class_from_name(s->class), scope = claim_scope_from_name(s->scope);
@@ -139,6 +149,7 @@ static int restore_claim(const SavedClaim *s, const ClaimsClock *clock, Claim *r
 		return -EINVAL;
 	if (!s->cookie || s->cookie >= COOKIE_MAX)
 		return -ERANGE;
+	make_texts_printable(s);
 	*ret = (Claim){
 		.class = (ClaimClass) class,
 		.scope = (ClaimScope)scope,

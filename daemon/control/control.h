@@ -66,7 +66,8 @@ void control_meter_ready(Control *c);
 /* The inventory's descriptor is readable. */
 void control_devices_ready(Control *c);
 /* storpowerd --restore: replay the journal on the inventory's devices and nothing else. -EIO when
- * something could not be put back; it stays in the journal. */
+ * something could not be put back, which stays in the journal; -EBADMSG when damaged lines of the
+ * journal may have held more. */
 int control_restore(const ControlConfig *config, Loop *loop, Inventory *inventory);
 
 /* What was waited for has come, or its time is over. Called once, never by the call that takes it
@@ -129,8 +130,9 @@ typedef struct ControlState {
 	double shortfall_w;
 	uint64_t last_enforce_us; /* from the event to the last fast knob of the last plan */
 	size_t n_devices;
-	const char *meter;         /* "ebpf", ... */
-	const char *meter_why_not; /* NULL when eBPF runs */
+	const char *meter;          /* "ebpf", ... */
+	const char *meter_why_not;  /* NULL when eBPF runs */
+	const char *claims_unsaved; /* why the claims' file cannot be written; "": it was */
 } ControlState;
 void control_state(const Control *c, ControlState *ret);
 double control_rated_w(const Control *c);

@@ -15,8 +15,11 @@ typedef struct Limits {
 	Claims *claims;
 	double budget_w; /* effective, of the node; INFINITY: none */
 	uint64_t effective_cookie;
-	bool enforcing; /* any claim is active, on whatever */
-	bool unsaved;
+	bool enforcing;       /* any claim is active, on whatever */
+	bool damaged;         /* so the file was found, and it is not kept yet */
+	uint64_t save_due_us; /* USEC_NEVER: all is saved */
+	int unsaved_error;    /* errno; 0: the last save succeeded */
+	uint64_t unsaved_since_us;
 	uint64_t started_us; /* when the claims were loaded; 0: there were none */
 	uint64_t due_us;     /* when a claim begins or expires */
 	ClaimNews *news;
@@ -26,7 +29,10 @@ typedef struct Limits {
 int limits_init(Limits *l);
 void limits_done(Limits *l);
 int limits_load(Limits *l, const Tools *t);
-void limits_save(Limits *l, const Tools *t); /* if anything has changed */
+/* If anything has changed, or could not be saved before and is to be tried again. True: whether it
+ * can be saved has changed. */
+bool limits_save(Limits *l, const Tools *t);
+const char *limits_why_unsaved(const Limits *l); /* "": the file holds what is in force */
 int limits_add(Limits *l, const Claim *claim, const Tools *t, uint64_t *ret_cookie,
 	       char **ret_error);
 int limits_release(Limits *l, uint64_t cookie, char **ret_error);

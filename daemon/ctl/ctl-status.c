@@ -140,6 +140,18 @@ static void print_sensors(json_object *sensors)
 	}
 }
 
+static void print_unsaved(json_object *s)
+{
+	char line[256];
+
+	if (!*json_text(s, "ClaimsUnsaved"))
+		return;
+	snprintf(line, sizeof(line),
+		 "not saved (%s): a restart would bring back those that were saved last",
+		 json_text(s, "ClaimsUnsaved"));
+	print_row("Claims", line);
+}
+
 int verb_status(Ctl *c)
 {
 	_cleanup_json_ json_object *state = NULL;
@@ -154,6 +166,7 @@ int verb_status(Ctl *c)
 	pager_open(c);
 	print_state(state);
 	print_sensors(json_member(state, "Sensors"));
+	print_unsaved(state);
 	if (json_count(json_member(state, "Claims")) > 0) {
 		putchar('\n');
 		print_claims(c, json_member(state, "Claims"));
