@@ -9,7 +9,9 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/set-aside.h"
 #include "bus/bus.h"
+#include "config/config-check.h"
 #include "config/config.h"
 #include "config/options.h"
 #include "hw/block.h"
@@ -94,6 +96,15 @@ static const char *runtime_directory(const Daemon *d)
 	return d->options.runtime_directory ?: d->config->runtime_directory;
 }
 
+/* A state file, and what it is written to before it takes that name. */
+static int check_state_path(const char *path)
+{
+	_cleanup_free_ char *temporary = path ? text_printf("%s.new", path) : NULL;
+	int r = temporary ? set_aside_unless_file(path) : -ENOMEM;
+
+	return r < 0 ? r : set_aside_unless_file(temporary);
+}
+
 static int set_paths(Daemon *d)
 {
 	int r = mkdir_parents(state_directory(d), 0755);
@@ -108,7 +119,12 @@ static int set_paths(Daemon *d)
 	d->claims_path = text_printf("%s/claims", state_directory(d));
 	d->wear_path = text_printf("%s/wear", state_directory(d));
 	d->wakes_path = text_printf("%s/wake-tests", state_directory(d));
-	return d->journal_path && d->claims_path && d->wear_path && d->wakes_path ? 0 : -ENOMEM;
+	r = check_state_path(d->journal_path);
+	if (r >= 0)
+		r = check_state_path(d->claims_path);
+	if (r >= 0)
+		r = check_state_path(d->wear_path);
+	return r < 0 ? r : check_state_path(d->wakes_path);
 }
 
 /* Without the record no standby is offered that needs a wake test: the safe side, on which budgets
@@ -136,14 +152,27 @@ static int open_node(Daemon *d, const char *name)
 		text_printf("%s/%s.registers", runtime_directory(d), slash ? slash + 1 : name);
 	if (!d->node_path || !d->registers_path)
 		return -ENOMEM;
-	return sim_node_open(d->node_path, d->registers_path, d->profiles, &clock_boottime,
-			     &d->inventory);
+	return sim_node_open(d->node_path,
+			     d->options.action == ACTION_CHECK_CONFIG ? NULL : d->registers_path,
+			     d->profiles, &clock_boottime, &d->inventory);
+}
+
+static const char *node_name(const Daemon *d)
+{
+	return d->options.simulate ?: d->config->simulate;
+}
+
+static const char *policy_name(const Daemon *d)
+{
+	const char *suggested = node_name(d) && d->inventory ? sim_node_policy(d->inventory) : NULL;
+
+	return d->config->policy ?: suggested ?: "balanced";
 }
 
 static int open_inventory(Daemon *d)
 {
 	const Config *c = d->config;
-	const char *node = d->options.simulate ?: c->simulate;
+	const char *node = node_name(d);
 	const BlockOptions options = {
 		.discover = c->discover,
 		.configs = c->devices,
@@ -156,7 +185,7 @@ static int open_inventory(Daemon *d)
 	if (r < 0)
 		return log_error_errno(r, "%s%s cannot be opened",
 				       node ? "Simulated node " : "Devices", node ?: "");
-	d->policy = c->policy ?: (node ? sim_node_policy(d->inventory) : NULL) ?: "balanced";
+	d->policy = policy_name(d);
 	return 0;
 }
 
@@ -295,11 +324,26 @@ static int run(Daemon *d)
 	r = control_start(control);
 	if (r < 0)
 		return log_error_errno(r, "The devices cannot be taken over");
+	bus_adopt_claims(bus);
 	sd_notify(false, "READY=1");
 	r = sd_event_loop(event);
 	sd_notify(false, "STOPPING=1");
 	log_info("Ending: everything is given back");
 	return r;
+}
+
+/* Opens what the daemon would, but no device, and leaves no file behind. */
+static int check(Daemon *d)
+{
+	const char *node = node_name(d);
+	int r = node ? open_node(d, node) : 0, found;
+
+	if (r < 0)
+		log_error_errno(r, "Simulated node %s cannot be opened", node);
+	found = config_check(d->config, d->profiles, d->policy_directories, policy_name(d));
+	if (found < 0)
+		return found;
+	return r < 0 || found > 0 || d->warnings > 0 || !d->profiles->n ? -EINVAL : 0;
 }
 
 static int act(Daemon *d)
@@ -309,7 +353,7 @@ static int act(Daemon *d)
 	if (r < 0)
 		return r;
 	if (d->options.action == ACTION_CHECK_CONFIG)
-		return d->warnings ? -EINVAL : 0;
+		return check(d);
 	r = set_paths(d);
 	if (r >= 0)
 		r = open_wakes(d);

@@ -111,9 +111,14 @@ int write_all(int fd, const char *bytes, size_t n)
 
 static int write_synced(const char *path, const char *bytes, size_t n, mode_t mode)
 {
-	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-	int r = fd < 0 ? -errno : write_all(fd, bytes, n);
+	_cleanup_close_ int fd = -EBADF;
+	int r;
 
+	/* what is there is of a write that was never finished, or a FIFO that would be waited for
+	 */
+	(void)unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	r = fd < 0 ? -errno : write_all(fd, bytes, n);
 	return r >= 0 && fsync(fd) < 0 ? -errno : r;
 }
 

@@ -4,77 +4,173 @@
 #include <errno.h>
 #include <ini.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/printable.h"
+#include "base/text.h"
 
 /* inih hands lines to the handler without their numbers, but it asks for each line first: they are
  * counted there. */
+typedef struct Seen {
+	char *name;
+	unsigned line;
+} Seen;
+
+typedef struct SeenList {
+	Seen *list;
+	size_t n;
+} SeenList;
+
 typedef struct Reader {
 	const char *path;
 	const char *rest;
 	unsigned line;
 	unsigned too_long; /* line number, 0: none */
+	bool unfit;        /* a line was left out */
 	char section[200]; /* inih cuts its own off after 49 characters; ids of disks are longer */
+	unsigned section_line, section_before;
+	bool begun;        /* a line of this section has been handed on */
+	SeenList sections; /* of the file */
+	SeenList keys;     /* of this section */
 	bool headings;
 	IniHandler handler;
 	void *userdata;
 	int error;
 } Reader;
 
+static void seen_clear(SeenList *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		free(s->list[i].name);
+	free(s->list);
+	*s = (SeenList){ 0 };
+}
+
+/* The line in which the name was seen first, or 0, when it is noted. */
+static int see(SeenList *s, const char *name, unsigned line, unsigned *ret_before)
+{
+	char *copy;
+
+	*ret_before = 0;
+	for (size_t i = 0; i < s->n; i++)
+		if (streq(s->list[i].name, name)) {
+			*ret_before = s->list[i].line;
+			return 0;
+		}
+	copy = strdup(name);
+	if (!copy || !ARRAY_GROW(s->list, s->n)) {
+		free(copy);
+		return -ENOMEM;
+	}
+	s->list[s->n - 1] = (Seen){ copy, line };
+	return 0;
+}
+
+static int hand_on(Reader *r, const char *key, const char *value)
+{
+	IniLine l = { .path = r->path,
+		      .line = r->line,
+		      .section = r->section,
+		      .key = key,
+		      .value = value,
+		      .section_line = r->section_line,
+		      .begins = !r->begun,
+		      .section_before = r->section_before };
+	int e = key ? see(&r->keys, key, r->line, &l.key_before) : 0;
+
+	r->begun = true;
+	return e < 0 ? e : r->handler(&l, r->userdata);
+}
+
+/* One blank between its first word and the rest: "[device  sda]" is "[device sda]". */
+static void set_section(Reader *r, const char *name, int n)
+{
+	int word = MIN((int)strcspn(name, " \t"), n), rest = word;
+
+	while (rest < n && strchr(" \t", name[rest]))
+		rest++;
+	snprintf(r->section, sizeof(r->section), "%.*s%s%.*s", word, name, rest > word ? " " : "",
+		 n - rest, name + rest);
+}
+
+/* An indented line below a key is another value of it. */
 static void note_section(Reader *r, const char *line)
 {
 	const char *start = line + strspn(line, " \t"), *end = strchr(start, ']');
 
-	if (*start != '[' || !end)
+	if (*start != '[' || !end || (start > line && r->keys.n))
 		return;
-	snprintf(r->section, sizeof(r->section), "%.*s", (int)(end - start - 1), start + 1);
-	if (r->headings)
-		r->error = r->handler(&(IniLine){ r->path, r->line, .section = r->section },
-				      r->userdata);
+	set_section(r, start + 1, (int)(end - start - 1));
+	seen_clear(&r->keys);
+	r->section_line = r->line;
+	r->begun = false;
+	r->error = see(&r->sections, r->section, r->line, &r->section_before);
+	if (r->headings && !r->error)
+		r->error = hand_on(r, NULL, NULL);
+}
+
+static bool complain_of(Reader *r, size_t column, const char *what)
+{
+	log_warning("%s:%u: column %zu has %s: write plain text in UTF-8", r->path, r->line, column,
+		    what);
+	r->unfit = true;
+	return false;
+}
+
+static bool is_fit(Reader *r, const char *line, size_t n)
+{
+	size_t blanks = strspn(line, " \t");
+	Unfit why;
+
+	if (blanks < n && strchr("#;", line[blanks]))
+		return true;
+	if (n && line[n - 1] == '\r')
+		n--;
+	for (size_t start = 0, length; start < n; start += length + 1) {
+		length = strcspn(line + start, "\t\n");
+		length = MIN(length, n - start);
+		if (!is_printable(line + start, length, &why))
+			return complain_of(r, start + why.at + 1, why.what);
+	}
+	return true;
 }
 
 static char *next_line(char *buf, int size, void *stream)
 {
 	Reader *r = stream;
-	size_t n = strcspn(r->rest, "\n");
+	const char *line = r->rest;
+	size_t n = strcspn(line, "\n");
 	size_t kept = MIN(n, (size_t)size - 1);
 
-	if (!*r->rest || r->error)
+	if (!*line || r->error)
 		return NULL;
 	r->line++;
 	if (n > kept && !r->too_long)
 		r->too_long = r->line;
-	memcpy(buf, r->rest, kept);
+	kept = is_fit(r, line, n) ? kept : 0;
+	memcpy(buf, line, kept);
 	buf[kept] = '\0';
 	note_section(r, buf);
-	r->rest += n + (r->rest[n] == '\n');
+	r->rest += n + (line[n] == '\n');
 	return buf;
 }
 
-/* inih: non-zero is good */
+/* inih: non-zero is good. It knows the section, too, but cuts its name. */
 static int on_entry(void *user, const char *section, const char *key, const char *value)
 {
 	Reader *r = user;
-	bool same = strncmp(section, r->section, strlen(section)) == 0;
-	IniLine l = { .path = r->path,
-		      .line = r->line,
-		      .section = *section && same ? r->section : section,
-		      .key = key,
-		      .value = value ?: "" };
 
+	(void)section;
 	if (!r->error)
-		r->error = r->handler(&l, r->userdata);
+		r->error = hand_on(r, key, value ?: "");
 	return 1;
 }
 
-static int read_all(Reader *r)
+static int verdict(const Reader *r, int bad)
 {
-	int bad = ini_parse_stream(next_line, r, on_entry, r);
-
 	if (r->error)
 		return r->error;
 	if (bad < 0)
@@ -89,7 +185,16 @@ static int read_all(Reader *r)
 			    bad);
 		return -EBADMSG;
 	}
-	return 0;
+	return r->unfit ? -EBADMSG : 0;
+}
+
+static int read_all(Reader *r)
+{
+	int e = verdict(r, ini_parse_stream(next_line, r, on_entry, r));
+
+	seen_clear(&r->sections);
+	seen_clear(&r->keys);
+	return e;
 }
 
 int ini_read_text(const char *path, const char *text, IniHandler handler, void *userdata)
@@ -107,10 +212,29 @@ int ini_read_headings(const char *path, const char *text, IniHandler handler, vo
 				   .userdata = userdata });
 }
 
+int ini_load(const char *path, char **ret_text)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t n;
+	unsigned line = 1;
+	int r = read_bytes(path, &text, &n);
+
+	if (r < 0)
+		return r;
+	if (strlen(text) != n) {
+		for (const char *p = text; *p; p++)
+			line += *p == '\n';
+		log_warning("%s:%u: it holds a NUL byte, which is no text", path, line);
+		return -EBADMSG;
+	}
+	*ret_text = TAKE_PTR(text);
+	return 0;
+}
+
 int ini_read(const char *path, IniHandler handler, void *userdata)
 {
 	_cleanup_free_ char *text = NULL;
-	int r = read_file(path, &text);
+	int r = ini_load(path, &text);
 
 	return r < 0 ? r : ini_read_text(path, text, handler, userdata);
 }

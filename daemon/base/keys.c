@@ -169,12 +169,6 @@ static int take_value(const Key *k, const IniLine *l, void *member)
 	}
 }
 
-static bool is_given(const Key *k, const void *member)
-{
-	return k->member == MEMBER_DOUBLE ? !isnan(*(const double *)member)
-					  : *(char *const *)member != NULL;
-}
-
 static void bound_text(char *buf, size_t size, KeyType type, double v)
 {
 	const char *prefix = " KMGT";
@@ -225,14 +219,12 @@ static int complain_of_value(const Key *k, const IniLine *l, int error)
 
 static int apply(const Key *k, const IniLine *l, void *into)
 {
-	void *member = (char *)into + k->offset;
 	int r;
 
-	if (k->once && is_given(k, member))
-		return ini_complain(l,
-				    "[%s] is described twice: expected one \"%s\", this is another",
-				    l->section, l->key);
-	r = take_value(k, l, member);
+	if (l->key_before && !k->many)
+		return ini_complain(l, "[%s] has \"%s\" already, in line %u: keep one of them",
+				    l->section, l->key, l->key_before);
+	r = take_value(k, l, (char *)into + k->offset);
 	return r == -EINVAL || r == -ERANGE ? complain_of_value(k, l, r) : r;
 }
 
@@ -269,6 +261,19 @@ static int complain_of_section(const KeySection *sections, size_t n, const IniLi
 		ini_complain(l, "\"%s\" stands before any section: expected %s above it", l->key,
 			     known);
 	return -ENOENT;
+}
+
+static int complain_of_second(const IniLine *l)
+{
+	IniLine heading = *l;
+
+	heading.line = l->section_line;
+	return l->begins
+		       ? ini_complain(&heading,
+				      "a second [%s], the first is in line %u: write all its keys "
+				      "below one of them",
+				      l->section, l->section_before)
+		       : -EINVAL;
 }
 
 static const KeySection *section_of(const KeySection *sections, size_t n, const char *text,
@@ -318,8 +323,11 @@ int keys_apply(const KeySection *sections, size_t n, const IniLine *l, void *use
 	const KeySection *s = section_of(sections, n, l->section, &rest);
 	const Key *k;
 	void *into;
-	int r = open_section(s, rest, l, userdata, &into);
+	int r;
 
+	if (s && !s->many && l->section_before)
+		return complain_of_second(l);
+	r = open_section(s, rest, l, userdata, &into);
 	if (r == -ENOENT)
 		return complain_of_section(sections, n, l);
 	if (r < 0 || !l->key)

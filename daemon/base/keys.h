@@ -32,7 +32,7 @@ typedef struct Key {
 	KeyType type;
 	size_t offset;
 	KeyMember member;
-	bool once;       /* refused when the double is no longer NAN, the text no longer NULL */
+	bool many;       /* a section may have it more than once */
 	double min, max; /* of a number, inclusive; max 0: as far as the type goes */
 	double per;      /* so many of the type's unit are one of the member's; 0: 1 */
 	/* What would be right, for a complaint; NULL: type and range say it. */
@@ -60,6 +60,7 @@ typedef struct KeySection {
 	const char *named; /* what follows the name: "GLOB"; NULL: nothing does */
 	const Key *keys;
 	size_t n_keys;
+	bool many; /* a file may have several of the same name */
 	/* Finds or makes the struct that this section is about; NULL: it is `userdata` itself.
 	 * `rest` is what follows the name and one blank. -ENOENT: there can be no such section. It
 	 * has complained of other errors itself. */
@@ -71,7 +72,9 @@ typedef struct KeySection {
 
 /* Puts the value of a line into its place; a line whose key is NULL only opens its section. It
  * complains, with file, line and what would be right, of an unknown section or key (-ENOENT) and of
- * a value that cannot be used (-EINVAL), which changes nothing. Also -ENOMEM. */
+ * a value that cannot be used (-EINVAL), which changes nothing. Of sections of one name in a file
+ * and of lines of one key in a section the first is used; the others are complained of with both
+ * lines (-EINVAL), once a section. Also -ENOMEM. */
 int keys_apply(const KeySection *sections, size_t n, const IniLine *l, void *userdata);
 
 /* Does keys_apply() know the section that the line stands in? */

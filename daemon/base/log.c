@@ -7,6 +7,8 @@
 #include <string.h>
 #include <systemd/sd-journal.h>
 
+#include "base/printable.h"
+
 /* Written once at start-up; logging has no other state. */
 static int max_level = LOG_INFO;
 
@@ -32,6 +34,7 @@ int log_full(int level, int error, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
+	make_printable(text);
 	if (error)
 		snprintf(detail, sizeof(detail), ": %s", strerror(error));
 
@@ -42,16 +45,32 @@ int log_full(int level, int error, const char *format, ...)
 	return -error;
 }
 
+typedef struct Change {
+	const char *device, *knob;
+	char from[256], to[256], reason[256];
+} Change;
+
+static void send_change(const Change *c)
+{
+	if (to_journal())
+		sd_journal_send("PRIORITY=%i", LOG_INFO, "MESSAGE=%s: %s %s -> %s (%s)", c->device,
+				c->knob, c->from, c->to, c->reason, "DEVICE=%s", c->device,
+				"KNOB=%s", c->knob, "FROM=%s", c->from, "TO=%s", c->to, "REASON=%s",
+				c->reason, NULL);
+	else
+		fprintf(stderr, "<%d>%s: %s %s -> %s (%s)\n", LOG_INFO, c->device, c->knob, c->from,
+			c->to, c->reason);
+}
+
 void log_change(const char *device, const char *knob, const char *from, const char *to,
 		const char *reason)
 {
+	Change c = { device, knob };
+
 	if (LOG_INFO > max_level)
 		return;
-	if (to_journal())
-		sd_journal_send("PRIORITY=%i", LOG_INFO, "MESSAGE=%s: %s %s -> %s (%s)", device,
-				knob, from, to, reason, "DEVICE=%s", device, "KNOB=%s", knob,
-				"FROM=%s", from, "TO=%s", to, "REASON=%s", reason, NULL);
-	else
-		fprintf(stderr, "<%d>%s: %s %s -> %s (%s)\n", LOG_INFO, device, knob, from, to,
-			reason);
+	printable_text(c.from, sizeof(c.from), from);
+	printable_text(c.to, sizeof(c.to), to);
+	printable_text(c.reason, sizeof(c.reason), reason);
+	send_change(&c);
 }

@@ -239,6 +239,13 @@ static void complain(Reader *r, const char *what)
 	r->found |= RECORDS_DAMAGED;
 }
 
+static void take_damaged(Reader *r, const char *line, size_t n)
+{
+	complain(r, "this line is damaged");
+	if (r->format->damaged)
+		r->format->damaged(line, n, r->userdata);
+}
+
 static int read_sealed(Reader *r, const char *line, size_t n, bool ended)
 {
 	if (is_sealed(line, n)) {
@@ -287,7 +294,7 @@ int records_read(const RecordsFormat *format, const char *path, const char *text
 		if (q == -ENOMEM || q == -EPROTONOSUPPORT)
 			return q;
 		if (q < 0)
-			complain(&r, "this line is damaged");
+			take_damaged(&r, text, length);
 		text += length + (newline != NULL);
 	}
 	if (!r.headed && !r.found && !format->unsealed && !(format->appended && n == 0))

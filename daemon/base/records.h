@@ -41,7 +41,7 @@ typedef struct RecordField {
 	{                                                                                          \
 		key, FIELD_TYPE(((type *)0)->member), offsetof(type, member), true                 \
 	}
-#define RECORD_FIELDS_MAX 16
+#define RECORD_FIELDS_MAX 20
 
 /* What a record of one name holds. */
 typedef struct RecordKind {
@@ -59,6 +59,8 @@ typedef struct RecordsFormat {
 	const char *name;               /* the file begins "storpower-NAME 2" */
 	const RecordKind *const *kinds; /* up to NULL */
 	const char *loss;               /* what a damaged line costs, for the log */
+	/* Told of each damaged line, which may hold any bytes; NULL: nobody asks. */
+	void (*damaged)(const char *line, size_t n, void *userdata);
 	/* Its last line may be unfinished, because what it was to tell had not happened yet. */
 	bool appended;
 	/* It is the first version, without checksums but with comments. */

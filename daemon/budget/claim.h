@@ -31,9 +31,12 @@ typedef struct Claim {
 	char *source; /* who asked: "storpowerctl (root)", "demand-response" */
 	char *reason; /* why, as given; "" when not */
 	char *owner;  /* unique bus name; NULL: a standing claim */
+	char *bus; /* the id of the bus on which that is its name; NULL: unknown, it is not saved */
 	uint64_t created_us;
-	uint64_t start_us;  /* 0: at once */
-	uint64_t expiry_us; /* USEC_NEVER: until released */
+	uint64_t start_us;        /* 0: at once */
+	uint64_t expiry_us;       /* USEC_NEVER: until released */
+	uint64_t owned_expiry_us; /* not 0: its owner is away, and this is its expiry with one */
+	bool replaces; /* when it was made, claim_replaces() decided who makes room for it */
 } Claim;
 
 typedef struct Claims Claims;
@@ -47,10 +50,29 @@ DEFINE_CLEANUP(Claims *, claims_free);
 int claims_add(Claims *c, const Claim *claim, uint64_t *ret_cookie);
 /* -ENOENT. */
 int claims_release(Claims *c, uint64_t cookie);
-/* Ends all owner-bound claims of a bus name. Returns how many it ended. */
+/* Ends all owner-bound claims of a bus name, but those whose owner has been away. Returns how many
+ * it ended. */
 size_t claims_drop_owner(Claims *c, const char *owner);
 /* Ends what has expired. Returns how many it ended. */
 size_t claims_expire(Claims *c, uint64_t now_us);
+/* Is this one of those that the new claim was made instead of: of the same source, class, scope and
+ * target, and both standing or both of one owner? False unless new->replaces. */
+bool claim_replaces(const Claim *new, const Claim *old);
+/* Ends all that the claim replaces. Returns how many it ended. */
+size_t claims_replace(Claims *c, uint64_t cookie);
+/* Its owner is away: it ends by its expiry, unless it is adopted or renewed before. */
+static inline bool claim_orphaned(const Claim *claim)
+{
+	return claim->owned_expiry_us != 0;
+}
+/* Whether the owners of loaded claims are still there is not known yet: they end at until_us. */
+void claims_orphan(Claims *c, uint64_t until_us);
+/* The owner lives: its claims have the expiry again that they were made with. Returns how many. */
+size_t claims_adopt(Claims *c, const char *bus, const char *owner);
+/* The claim made before since_us that the new one renews: of the same source, class, scope and
+ * target, and either orphaned, if possible with the same limit, or of the same owner and with the
+ * same limit. 0: none. */
+uint64_t claims_renewed_by(const Claims *c, uint64_t cookie, uint64_t since_us);
 /* When the next claim starts or expires; USEC_NEVER for never. */
 uint64_t claims_next_event(const Claims *c, uint64_t now_us);
 
@@ -64,11 +86,11 @@ bool claim_active(const Claim *claim, uint64_t now_us);
 double claims_effective(const Claims *c, ClaimScope scope, const char *target, double rated_w,
 			uint64_t now_us, const Claim **ret_claim);
 
-/* The standing claims are saved as text and read back. Boot time does not survive a reboot, so each
- * lease is written with the boot's id, its boot-time expiry and its wall-clock expiry. Within one
- * boot only the boot time counts, so that clock jumps do nothing. After a reboot the wall clock
- * counts, but never prolongs a lease beyond what remained of it when it was saved. Save after every
- * claims_add(), also of owner-bound claims: the text holds the next cookie. */
+/* The claims are saved as text and read back, those with an owner as well, if its bus is known.
+ * Boot time does not survive a reboot, so each lease is written with the boot's id, its boot-time
+ * expiry and its wall-clock expiry. Within one boot only the boot time counts, so that clock jumps
+ * do nothing. After a reboot the wall clock counts, but never prolongs a lease beyond what remained
+ * of it when it was saved. Save after every claims_add(): the text holds the next cookie. */
 typedef struct ClaimsClock {
 	const char *boot_id;
 	uint64_t boottime_us, realtime_us;

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/printable.h"
 
 static const RecordKind claim_kind = {
 	.name = "claim",
@@ -19,6 +20,8 @@ static const RecordKind claim_kind = {
 		FIELD(SavedClaim, unit, "unit"),
 		FIELD(SavedClaim, source, "source"),
 		FIELD(SavedClaim, reason, "reason"),
+		FIELD_OPTIONAL(SavedClaim, owner, "owner"),
+		FIELD_OPTIONAL(SavedClaim, bus, "bus"),
 		FIELD(SavedClaim, boot, "boot"),
 		FIELD(SavedClaim, created_us, "created-us"),
 		FIELD_OPTIONAL(SavedClaim, start.boot_us, "start-boot-us"),
@@ -77,9 +80,10 @@ static Moment moment_of(uint64_t boot_us, const ClaimsClock *clock)
 	return (Moment){ boot_us, clock->realtime_us + MIN(left_us, most_us), left_us };
 }
 
-/* A claim with an owner ends with the daemon at the latest. */
+/* On a bus whose id is unknown an owner could not be found again. */
 static void save_claim(RecordsWriter *w, const Claim *c, const ClaimsClock *clock)
 {
+	uint64_t expiry_us = claim_orphaned(c) ? c->owned_expiry_us : c->expiry_us;
 	SavedClaim s = {
 		.cookie = c->cookie,
 		.created_us = c->created_us,
@@ -90,15 +94,17 @@ static void save_claim(RecordsWriter *w, const Claim *c, const ClaimsClock *cloc
 		.unit = c->unit == LIMIT_PERCENT ? (char *)"%" : (char *)"W",
 		.source = c->source,
 		.reason = c->reason,
+		.owner = c->owner,
+		.bus = c->bus,
 		.boot = (char *)clock->boot_id,
 	};
 
-	if (c->owner)
+	if (c->owner && !c->bus)
 		return;
 	if (c->start_us)
 		s.start = moment_of(c->start_us, clock);
-	if (c->expiry_us != USEC_NEVER)
-		s.expiry = moment_of(c->expiry_us, clock);
+	if (expiry_us != USEC_NEVER)
+		s.expiry = moment_of(expiry_us, clock);
 	records_add(w, &claim_kind, &s);
 }
 
@@ -162,14 +168,26 @@ static void set_times(Claim *c, const SavedClaim *s, const ClaimsClock *clock)
 		c->expiry_us = same_boot ? s->expiry.boot_us : after_reboot(&s->expiry, clock);
 }
 
+/* An older version took texts that are refused today. The claim matters more than its words. */
+static void make_texts_printable(const SavedClaim *s)
+{
+	make_printable(s->source);
+	make_printable(s->reason);
+	if (s->target)
+		make_printable(s->target);
+}
+
 static int restore_claim(const SavedClaim *s, const ClaimsClock *clock, Claim *ret)
 {
 	int class = claim_class_from_name(s->class), scope = claim_scope_from_name(s->scope);
 
 	if (class < 0 || scope < 0 || (!streq(s->unit, "%") && !streq(s->unit, "W")))
 		return -EINVAL;
+	if (!s->owner != !s->bus)
+		return -EINVAL;
 	if (!s->cookie || s->cookie >= COOKIE_MAX)
 		return -ERANGE;
+	make_texts_printable(s);
 	*ret = (Claim){
 		.class = (ClaimClass) class,
 		.scope = (ClaimScope)scope,
@@ -178,6 +196,8 @@ static int restore_claim(const SavedClaim *s, const ClaimsClock *clock, Claim *r
 		.unit = *s->unit == '%' ? LIMIT_PERCENT : LIMIT_WATTS,
 		.source = s->source,
 		.reason = s->reason,
+		.owner = s->owner,
+		.bus = s->bus,
 	};
 	set_times(ret, s, clock);
 	return 0;

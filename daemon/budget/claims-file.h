@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The standing claims as records (base/records.h), a claim a line (here broken into four):
+/* The claims as records (base/records.h), a claim a line (here broken into four):
  *
  *	storpower-claims 2 #01234567
  *	next-cookie value=18 #01234567
@@ -26,6 +26,7 @@ typedef struct Moment {
 typedef struct SavedClaim {
 	uint64_t cookie, created_us;
 	char *class, *scope, *target, *unit, *source, *reason, *boot;
+	char *owner, *bus; /* both or neither */
 	double limit;
 	Moment start, expiry;
 } SavedClaim;

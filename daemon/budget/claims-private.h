@@ -16,4 +16,8 @@ struct Claims {
 
 /* claims_add() with the cookie given: -EEXIST when it is taken. */
 int claims_insert(Claims *c, const Claim *claim, uint64_t cookie);
+/* Ends every claim of which `ends` is true, and keeps the order of the others. Returns how many it
+ * ended. */
+size_t claims_drop_if(Claims *c, bool (*ends)(const Claim *claim, const void *what),
+		      const void *what);
 void claim_clear(Claim *claim);

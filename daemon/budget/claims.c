@@ -22,6 +22,7 @@ void claim_clear(Claim *claim)
 	free(claim->source);
 	free(claim->reason);
 	free(claim->owner);
+	free(claim->bus);
 }
 
 Claims *claims_free(Claims *c)
@@ -62,8 +63,9 @@ static int claim_copy(Claim *to, const Claim *from)
 	to->source = strdup(from->source ?: "");
 	to->reason = strdup(from->reason ?: "");
 	to->owner = from->owner ? strdup(from->owner) : NULL;
+	to->bus = from->bus ? strdup(from->bus) : NULL;
 	if (to->source && to->reason && !to->target == !given(from->target) &&
-	    !to->owner == !from->owner)
+	    !to->owner == !from->owner && !to->bus == !from->bus)
 		return 0;
 	claim_clear(to);
 	return -ENOMEM;
@@ -133,9 +135,7 @@ int claims_add(Claims *c, const Claim *claim, uint64_t *ret_cookie)
 	return r;
 }
 
-/* Ends every claim of which `ends` is true, and keeps the order of the others. Returns how many it
- * ended. */
-static size_t drop_if(Claims *c, bool (*ends)(const Claim *claim, const void *what),
+size_t claims_drop_if(Claims *c, bool (*ends)(const Claim *claim, const void *what),
 		      const void *what)
 {
 	size_t kept = 0, before = c->n;
@@ -157,7 +157,7 @@ static bool has_cookie(const Claim *claim, const void *cookie)
 
 static bool has_owner(const Claim *claim, const void *owner)
 {
-	return claim->owner && streq(claim->owner, owner);
+	return claim->owner && !claim_orphaned(claim) && streq(claim->owner, owner);
 }
 
 static bool has_expired(const Claim *claim, const void *now_us)
@@ -167,17 +167,17 @@ static bool has_expired(const Claim *claim, const void *now_us)
 
 int claims_release(Claims *c, uint64_t cookie)
 {
-	return drop_if(c, has_cookie, &cookie) ? 0 : -ENOENT;
+	return claims_drop_if(c, has_cookie, &cookie) ? 0 : -ENOENT;
 }
 
 size_t claims_drop_owner(Claims *c, const char *owner)
 {
-	return drop_if(c, has_owner, owner);
+	return claims_drop_if(c, has_owner, owner);
 }
 
 size_t claims_expire(Claims *c, uint64_t now_us)
 {
-	return drop_if(c, has_expired, &now_us);
+	return claims_drop_if(c, has_expired, &now_us);
 }
 
 uint64_t claims_next_event(const Claims *c, uint64_t now_us)
@@ -186,9 +186,9 @@ uint64_t claims_next_event(const Claims *c, uint64_t now_us)
 
 	for (size_t i = 0; i < c->n; i++) {
 		const Claim *claim = &c->claims[i];
-		uint64_t event =
-			claim->start_us > now_us ? claim->start_us : MAX(claim->expiry_us, now_us);
+		uint64_t event = claim->start_us > now_us ? claim->start_us : USEC_NEVER;
 
+		event = MIN(event, MAX(claim->expiry_us, now_us));
 		next = MIN(next, event);
 	}
 	return next;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "bus/bus-internal.h"
 
 #define TEXT_MAX    256
@@ -21,6 +22,7 @@ static int refuse_limit(sd_bus_error *error, const char *what)
 int bus_read_limit(sd_bus_message *m, double *ret_value, LimitUnit *ret_unit, sd_bus_error *error)
 {
 	const char *unit;
+	char sent[64];
 	double value;
 	bool percent;
 	int r = sd_bus_message_read(m, "ds", &value, &unit);
@@ -33,7 +35,7 @@ int bus_read_limit(sd_bus_message *m, double *ret_value, LimitUnit *ret_unit, sd
 			error, BUS_ERROR_INVALID_LIMIT,
 			"Unknown unit \"%s\": \"W\" (watts) or \"%%\" (percent of the "
 			"rated power) would be right",
-			unit);
+			printable_text(sent, sizeof(sent), unit));
 	if (!isfinite(value))
 		return refuse_limit(error, "not a finite number");
 	if (value < 0)
@@ -55,10 +57,11 @@ static int wrong_type(sd_bus_error *error, const char *name, const char *right)
 				 right);
 }
 
-/* Claims are kept as lines of text and shown on terminals, so control characters are refused. */
+/* Claims are shown on terminals and logged, which their texts must not steer. */
 static int read_text(sd_bus_message *m, const char *name, char type, void *ret, sd_bus_error *error)
 {
 	const char *text;
+	Unfit why;
 	int r;
 
 	if (type != 's')
@@ -69,13 +72,11 @@ static int read_text(sd_bus_message *m, const char *name, char type, void *ret, 
 	if (strlen(text) > TEXT_MAX)
 		return sd_bus_error_setf(error, BUS_ERROR_INVALID_OPTION,
 					 "Option \"%s\" is longer than %d bytes", name, TEXT_MAX);
-	for (const char *c = text; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			return sd_bus_error_setf(
-				error, BUS_ERROR_INVALID_OPTION,
-				"Option \"%s\" has a control character: one line of "
-				"plain text would be right",
-				name);
+	if (!is_printable(text, strlen(text), &why))
+		return sd_bus_error_setf(
+			error, BUS_ERROR_INVALID_OPTION,
+			"Option \"%s\" has %s: one line of plain text would be right", name,
+			why.what);
 	*(const char **)ret = text;
 	return 0;
 }
@@ -91,7 +92,7 @@ static int read_seconds(sd_bus_message *m, const char *name, char type, void *re
 	double s;
 	int r;
 
-	if (!strchr("dtu", type))
+	if (type != 'd' && type != 't' && type != 'u')
 		return wrong_type(error, name, "a number of type d, t or u");
 	r = sd_bus_message_read_basic(m, type, &v);
 	if (r < 0)
@@ -148,6 +149,7 @@ static const Option set_budget_options[] = {
 	{ "for_seconds", read_seconds, offsetof(BusOptions, for_seconds) },
 	{ "start_in_seconds", read_seconds, offsetof(BusOptions, start_in_seconds) },
 	{ "standing", read_flag, offsetof(BusOptions, standing) },
+	{ "replace", read_flag, offsetof(BusOptions, replace) },
 	{},
 };
 
@@ -160,13 +162,14 @@ static const Option plan_options[] = {
 
 static int refuse_option(sd_bus_error *error, const char *name, const Option *known)
 {
-	char list[256] = "";
+	char list[256] = "", sent[64];
 
 	for (size_t i = 0; known[i].name; i++)
 		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "",
 			 known[i].name);
 	return sd_bus_error_setf(error, BUS_ERROR_INVALID_OPTION,
-				 "Unknown option \"%s\": there are %s", name, list);
+				 "Unknown option \"%s\": there are %s",
+				 printable_text(sent, sizeof(sent), name), list);
 }
 
 /* One entry of a{sv}; the message stands inside it. */
@@ -238,13 +241,14 @@ static void known_names(Bus *b, bool groups, char *buf, size_t size)
 
 int bus_check_device(Bus *b, const char *name, DeviceState *ret, sd_bus_error *error)
 {
-	char known[200];
+	char known[200], sent[TEXT_MAX];
 
 	if (control_device_by_name(b->control, name, ret) >= 0)
 		return 0;
 	known_names(b, false, known, sizeof(known));
 	return sd_bus_error_setf(error, BUS_ERROR_UNKNOWN_DEVICE,
-				 "Unknown device \"%s\": there are %s", name, known);
+				 "Unknown device \"%s\": there are %s",
+				 printable_text(sent, sizeof(sent), name), known);
 }
 
 static int check_group(Bus *b, const char *name, sd_bus_error *error)
@@ -263,12 +267,15 @@ static int check_group(Bus *b, const char *name, sd_bus_error *error)
 /* The name of a policy becomes the name of a file. */
 int bus_check_policy_name(const char *name, sd_bus_error *error)
 {
-	if (*name && *name != '.' && !strchr(name, '/'))
+	char sent[TEXT_MAX];
+	Unfit why;
+
+	if (*name && *name != '.' && !strchr(name, '/') && is_printable(name, strlen(name), &why))
 		return 0;
 	return sd_bus_error_setf(error, BUS_ERROR_UNKNOWN_POLICY,
 				 "\"%s\" is not the name of a policy: the name of a .policy file, "
 				 "without folder and suffix, would be right",
-				 name);
+				 printable_text(sent, sizeof(sent), name));
 }
 
 static int check_target(Bus *b, const BusOptions *o, Claim *claim, sd_bus_error *error)
@@ -303,7 +310,13 @@ int bus_claim_from_options(Bus *b, const BusOptions *o, Claim *claim, sd_bus_err
 					 "Unknown class \"%s\": emergency, operator, signal or "
 					 "schedule would be right",
 					 o->class);
+	if (o->replace && o->start_in_seconds > 0)
+		return sd_bus_error_setf(
+			error, BUS_ERROR_INVALID_OPTION,
+			"Options \"replace\" and \"start_in_seconds\" exclude each "
+			"other: nothing would be limited until the start");
 	claim->class = (ClaimClass) class;
+	claim->replaces = o->replace;
 	claim->reason = (char *)(o->reason ?: "");
 	claim->source = (char *)o->source;
 	claim->created_us = now;

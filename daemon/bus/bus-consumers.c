@@ -2,14 +2,14 @@
 #include <errno.h>
 #include <math.h>
 
-#include "base/utf8.h"
+#include "base/printable.h"
 #include "bus/bus-internal.h"
 #include "control/consumers.h"
 
 static int append_consumer(sd_bus_message *m, const Consumer *c)
 {
 	const DeviceCounters *k = &c->counters;
-	_cleanup_free_ char *cgroup = utf8_copy(c->cgroup);
+	_cleanup_free_ char *cgroup = printable_copy(c->cgroup);
 
 	if (!cgroup)
 		return -ENOMEM;

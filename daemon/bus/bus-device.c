@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 
+#include "base/printable.h"
 #include "bus/bus-internal.h"
 
 int bus_device_path(const char *name, char **ret_path)
@@ -82,9 +83,12 @@ static int get_text(sd_bus *bus, const char *path, const char *interface, const 
 	Bus *b = userdata;
 	char buf[256];
 	const char *text = device_text(&b->device, property, buf, sizeof(buf));
+	_cleanup_free_ char *shown = text ? printable_copy(text) : NULL;
 
 	(void)bus, (void)path, (void)interface, (void)error;
-	return text ? sd_bus_message_append(reply, "s", text) : -ENODATA;
+	if (!shown)
+		return text ? -ENOMEM : -ENODATA;
+	return sd_bus_message_append(reply, "s", shown);
 }
 
 static int get_flag(sd_bus *bus, const char *path, const char *interface, const char *property,
@@ -118,13 +122,19 @@ static int get_cache(sd_bus *bus, const char *path, const char *interface, const
 	return sd_bus_message_append(reply, "t", room ? d->cache.room_bytes : d->cache.dirty_bytes);
 }
 
+/* A knob's value may be a path. */
 static int append_knob(sd_bus_message *m, const KnobState *k)
 {
-	return sd_bus_message_append(m, "a{sv}", 7, "Name", "s", k->name, "Mechanism", "s",
-				     mechanism_name(k->mechanism), "Exactness", "s",
-				     exactness_name(k->exactness), "Offered", "b", (int)k->offered,
-				     "WhyNot", "s", k->why_not ?: "", "Original", "s",
-				     k->original ?: "", "Wanted", "s", k->wanted ?: "");
+	_cleanup_free_ char *why_not = printable_copy(k->why_not ?: "");
+	_cleanup_free_ char *original = printable_copy(k->original ?: "");
+	_cleanup_free_ char *wanted = printable_copy(k->wanted ?: "");
+
+	if (!why_not || !original || !wanted)
+		return -ENOMEM;
+	return sd_bus_message_append(
+		m, "a{sv}", 7, "Name", "s", k->name, "Mechanism", "s", mechanism_name(k->mechanism),
+		"Exactness", "s", exactness_name(k->exactness), "Offered", "b", (int)k->offered,
+		"WhyNot", "s", why_not, "Original", "s", original, "Wanted", "s", wanted);
 }
 
 static int get_knobs(sd_bus *bus, const char *path, const char *interface, const char *property,

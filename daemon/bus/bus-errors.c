@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "bus/bus-internal.h"
 
 /* Root may, and the user who runs the daemon, who may be a plain user on a private bus. */
@@ -32,15 +33,16 @@ int bus_check_sender(sd_bus_message *m, sd_bus_error *error)
 int bus_manager_error(sd_bus_error *error, int r, const char *text, const char *invalid,
 		      const char *missing)
 {
+	_cleanup_free_ char *shown = printable_copy(text ?: strerror(-r));
 	const char *name = BUS_ERROR_FAILED;
 
-	if (r == -ENOMEM)
-		return sd_bus_error_set_errno(error, r);
+	if (r == -ENOMEM || !shown)
+		return sd_bus_error_set_errno(error, -ENOMEM);
 	if (r == -EINVAL || r == -ERANGE)
 		name = invalid;
 	else if (r == -ENOENT)
 		name = missing;
 	else if (r == -E2BIG)
 		name = BUS_ERROR_TOO_MANY_CLAIMS;
-	return sd_bus_error_setf(error, name, "%s", text ?: strerror(-r));
+	return sd_bus_error_setf(error, name, "%s", shown);
 }

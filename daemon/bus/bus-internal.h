@@ -41,6 +41,7 @@ struct Bus {
 	Control *control;
 	Clock clock;
 	ControlEvents events;
+	char *id; /* of the bus: unique names mean nothing on another one; NULL: unknown */
 	Owner *owners;
 	Turns *turns;
 	struct Call *calls; /* to be answered later */
@@ -61,6 +62,7 @@ struct Bus {
 /* bus-owner.c: a claim's owner is watched as long as it has claims. */
 int bus_owner_watch(Bus *b, const char *name);
 void bus_owners_prune(Bus *b);
+int bus_read_id(sd_bus *bus, char **ret);
 Owner *bus_owners_free(Owner *list);
 
 /* bus-manager.c, bus-manager-properties.c, bus-device.c */
@@ -89,7 +91,7 @@ void bus_signals_free(Bus *b);
 typedef struct BusOptions {
 	const char *reason, *class, *source, *device, *group, *policy;
 	double for_seconds, start_in_seconds;
-	int standing;
+	int standing, replace;
 	unsigned forbid, only; /* sets of mechanisms */
 } BusOptions;
 

@@ -141,5 +141,6 @@ const sd_bus_vtable bus_manager_properties[] = {
 	SD_BUS_PROPERTY("MeterWhyNot", "s", NULL, STATE(meter_why_not), 0),
 	SD_BUS_PROPERTY("Sensors", "a(ssssds)", get_sensors, 0, 0),
 	SD_BUS_PROPERTY("Claims", "aa{sv}", get_claims, 0, CHANGES),
+	SD_BUS_PROPERTY("ClaimsUnsaved", "s", NULL, STATE(claims_unsaved), CHANGES),
 	SD_BUS_VTABLE_END,
 };

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/printable.h"
 #include "bus/bus-internal.h"
 
 /* Where the caller does not say who asks, its command's name does, for people to read. */
@@ -15,7 +15,7 @@ static char *default_source(sd_bus_message *m)
 		    m, SD_BUS_CREDS_PID | SD_BUS_CREDS_COMM | SD_BUS_CREDS_AUGMENT, &creds) < 0 ||
 	    sd_bus_creds_get_comm(creds, &comm) < 0)
 		comm = sd_bus_message_get_sender(m);
-	return strdup(comm);
+	return printable_copy(comm);
 }
 
 /* The caller waits for the cookie, which is sent when the limit is enforced. */
@@ -31,6 +31,7 @@ static void on_enforced(void *userdata)
 static int own_claim(Bus *b, sd_bus_message *m, Claim *claim)
 {
 	claim->owner = (char *)sd_bus_message_get_sender(m);
+	claim->bus = b->id;
 	return bus_owner_watch(b, claim->owner);
 }
 
@@ -205,7 +206,7 @@ static int append_reasons(Bus *b, sd_bus_message *m, const char *device)
 /* A decision may name who woke a disk, and such names are any bytes. */
 static int append_decision(sd_bus_message *m, const Decision *d)
 {
-	_cleanup_free_ char *what = utf8_copy(d->what), *why = utf8_copy(d->why);
+	_cleanup_free_ char *what = printable_copy(d->what), *why = printable_copy(d->why);
 
 	if (!what || !why)
 		return -ENOMEM;

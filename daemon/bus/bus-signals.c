@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/printable.h"
 #include "bus/bus-internal.h"
 
 /* Signals go out at once; changed properties go out once per turn of the loop, after everything
@@ -58,9 +59,10 @@ static void on_plan_applied(const Plan *p, const char *why, void *userdata)
 	Bus *b = userdata;
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
 	int r = sd_bus_message_new_signal(b->bus, &m, BUS_PATH, BUS_MANAGER, "PlanApplied");
+	char shown[256];
 
 	if (r >= 0)
-		r = sd_bus_message_append(m, "s", why);
+		r = sd_bus_message_append(m, "s", printable_text(shown, sizeof(shown), why));
 	if (r >= 0)
 		r = bus_append_plan(m, p);
 	if (r >= 0)
@@ -135,6 +137,7 @@ static size_t changed_state(Bus *b, const ControlState *now, const char **names)
 		{ "Degraded", now->degraded != told->degraded },
 		{ "DeviceCount", now->n_devices != told->n_devices },
 		{ "Claims", b->claims_changed && !many_claims(b) },
+		{ "ClaimsUnsaved", !streq(now->claims_unsaved, told->claims_unsaved ?: "") },
 		{ "Budget", b->claims_changed || !same(now->budget_w, told->budget_w) },
 		{ "Policy", !b->told_policy || !streq(policy, b->told_policy) },
 	};

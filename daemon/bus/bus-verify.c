@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "base/printable.h"
 #include "bus/bus-internal.h"
 
 static int append_differences(sd_bus_message *m, const VerifyResult *v)
@@ -12,9 +13,10 @@ static int append_differences(sd_bus_message *m, const VerifyResult *v)
 
 	for (size_t i = 0; i < v->n && r >= 0; i++) {
 		const VerifyDifference *d = &v->differences[i];
+		KnobValue wanted = d->wanted, found = d->found;
 
-		r = sd_bus_message_append(m, "(ssss)", d->device, d->knob, d->wanted.text,
-					  d->found.text);
+		r = sd_bus_message_append(m, "(ssss)", d->device, d->knob,
+					  make_printable(wanted.text), make_printable(found.text));
 	}
 	return r < 0 ? r : sd_bus_message_close_container(m);
 }

@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/utf8.h"
+#include "base/printable.h"
 #include "bus/bus-internal.h"
 
 static int wake_error(sd_bus_error *error, int r, const char *text)
 {
 	if (r == -EPERM || r == -EBUSY || r == -EOPNOTSUPP)
-		return sd_bus_error_setf(error, BUS_ERROR_REFUSED, "%s", text ?: strerror(-r));
+		return bus_manager_error(error, -EINVAL, text ?: strerror(-r), BUS_ERROR_REFUSED,
+					 BUS_ERROR_REFUSED);
 	return bus_manager_error(error, r, text, BUS_ERROR_REFUSED, BUS_ERROR_UNKNOWN_DEVICE);
 }
 
@@ -103,7 +104,8 @@ static const char *wakeup_kind(const Wakeup *w)
 
 static int append_wakeup(sd_bus_message *m, const Wakeup *w)
 {
-	_cleanup_free_ char *cgroup = utf8_copy(w->cgroup ?: ""), *process = utf8_copy(w->process);
+	_cleanup_free_ char *cgroup = printable_copy(w->cgroup ?: ""),
+			    *process = printable_copy(w->process);
 
 	if (!cgroup || !process)
 		return -ENOMEM;

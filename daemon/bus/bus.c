@@ -114,6 +114,9 @@ int bus_open(const char *address, sd_event *event, Control *c, const BusConfig *
 		r = register_all(b);
 	if (r >= 0)
 		r = take_name(b, address);
+	if (r >= 0 && bus_read_id(b->bus, &b->id) < 0)
+		log_warning("The bus does not tell its id: claims of its clients will not survive "
+			    "a restart of the daemon");
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(b);
@@ -130,6 +133,7 @@ Bus *bus_close(Bus *b)
 	b->turns = bus_turns_end(b->turns);
 	sd_bus_flush_close_unref(b->bus);
 	sd_event_unref(b->event);
+	free(b->id);
 	free(b);
 	return NULL;
 }

@@ -18,6 +18,9 @@ typedef struct BusConfig {
  * name is what keeps two daemons off the same devices. Failures are logged with the next step. When
  * the connection is lost later the event loop is left with EXIT_FAILURE. */
 int bus_open(const char *address, sd_event *event, Control *c, const BusConfig *config, Bus **ret);
+/* After control_start(): claims of an earlier run hold on where their owners are still on the bus.
+ */
+void bus_adopt_claims(Bus *b);
 /* Sends what is queued and takes control's events back. Call it before control_free(). Returns
  * NULL. */
 Bus *bus_close(Bus *b);

@@ -7,6 +7,7 @@
 typedef struct BlockConfig {
 	char *name; /* kernel name (nvme0, sdb, loop0), namespace (nvme0n1), or id ("wwid:...") */
 	char *profile;    /* profile name; NULL: by model string, else generic */
+	char *profile_at; /* "FILE:LINE" that names it; NULL: none */
 	char *group;      /* NULL: none */
 	bool unmanaged;   /* leave it alone */
 	bool wake_tested; /* a SAS disk may be put to standby: its IO wakes it on this HBA */

@@ -7,6 +7,7 @@
 
 #include "base/keys.h"
 #include "base/log.h"
+#include "base/printable.h"
 #include "base/text.h"
 
 /* A name that is a part of a file name, and cannot lead out of its folder. */
@@ -66,6 +67,40 @@ static int level_from_name(const char *name)
 	return -EINVAL;
 }
 
+/* Takes a name and where it stands; an empty value makes NULL of both. */
+static int take_name_of_file(const IniLine *l, char **name, char **at)
+{
+	_cleanup_free_ char *new_name = NULL, *new_at = NULL;
+
+	if (*l->value && !is_name(l->value))
+		return -EINVAL;
+	if (*l->value) {
+		new_name = strdup(l->value);
+		new_at = text_printf("%s:%u", l->path, l->line);
+		if (!new_name || !new_at)
+			return -ENOMEM;
+	}
+	free(*name);
+	free(*at);
+	*name = TAKE_PTR(new_name);
+	*at = TAKE_PTR(new_at);
+	return 0;
+}
+
+static int take_policy(const IniLine *l, void *config)
+{
+	Config *c = config;
+
+	return take_name_of_file(l, &c->policy, &c->policy_at);
+}
+
+static int take_profile(const IniLine *l, void *device)
+{
+	BlockConfig *d = device;
+
+	return take_name_of_file(l, &d->profile, &d->profile_at);
+}
+
 static int take_spinup_power(const IniLine *l, void *member)
 {
 	LimitUnit unit = LIMIT_WATTS;
@@ -120,12 +155,12 @@ static int take_of(const IniLine *l, void *member)
 	return -EINVAL;
 }
 
-#define A_NAME KEY_TEXT_OR_NULL, .is_valid = is_name, .expected = "a name without blanks or slashes"
-#define A_PATH KEY_TEXT, .is_valid = is_path, .expected = "an absolute path"
-#define A_PART KEY_TEXT, .is_valid = is_part, .expected = "a name such as power1, or /dev/ipmi0"
+#define A_NAME_BY(f) KEY_CUSTOM, .take = f, .expected = "a name without blanks or slashes"
+#define A_PATH       KEY_TEXT, .is_valid = is_path, .expected = "an absolute path"
+#define A_PART       KEY_TEXT, .is_valid = is_part, .expected = "a name such as power1, or /dev/ipmi0"
 
 static const Key config_keys[] = {
-	{ "policy", A_NAME, KEY_AT(Config, policy) },
+	{ "policy", A_NAME_BY(take_policy) },
 	{ "simulate", KEY_TEXT_OR_NULL, KEY_AT(Config, simulate), .is_valid = is_node,
 	  .expected = "the name of a node, such as mixed, or an absolute path" },
 	{ "bus", KEY_TEXT, KEY_AT(Config, bus), .is_valid = is_bus,
@@ -148,8 +183,9 @@ static const Key config_keys[] = {
 static const Key device_keys[] = {
 	{ "manage", KEY_CUSTOM, KEY_AT(BlockConfig, unmanaged), .take = take_manage,
 	  .expected = "yes or no" },
-	{ "profile", A_NAME, KEY_AT(BlockConfig, profile) },
-	{ "group", A_NAME, KEY_AT(BlockConfig, group) },
+	{ "profile", A_NAME_BY(take_profile) },
+	{ "group", KEY_TEXT_OR_NULL, KEY_AT(BlockConfig, group), .is_valid = is_plain_name,
+	  .expected = PLAIN_NAME },
 	{ "wake_tested", KEY_BOOL, KEY_AT(BlockConfig, wake_tested) },
 	{ "keep_awake", KEY_BOOL, KEY_AT(BlockConfig, keep_awake) },
 	{ "redirect", KEY_TEXT_OR_NULL, KEY_AT(BlockConfig, redirect), .is_valid = is_component,
@@ -193,7 +229,7 @@ static int open_sensor(const IniLine *l, const char *rest, void *userdata, void 
 	SensorConfig *sensor = NULL;
 
 	(void)l;
-	if (!is_name(name))
+	if (!is_plain_name(name))
 		return -ENOENT;
 	for (size_t i = 0; i < c->n_sensors && !sensor; i++)
 		if (streq(c->sensors[i].name, name))
@@ -208,8 +244,8 @@ static int open_sensor(const IniLine *l, const char *rest, void *userdata, void 
 
 static const KeySection sections[] = {
 	{ "storpower", NULL, KEY_LIST(config_keys) },
-	{ "device", "NAME", KEY_LIST(device_keys), open_device },
-	{ "sensor", "NAME", KEY_LIST(sensor_keys), open_sensor },
+	{ "device", "NAME", KEY_LIST(device_keys), .open = open_device },
+	{ "sensor", "NAME", KEY_LIST(sensor_keys), .open = open_sensor },
 };
 
 int config_take(const IniLine *l, Config *c)

@@ -31,7 +31,7 @@ static int on_line(const IniLine *l, void *userdata)
 static int read_one(const char *path, Reader *reader)
 {
 	_cleanup_free_ char *text = NULL;
-	int r = read_file(path, &text);
+	int r = ini_load(path, &text);
 
 	if (r == -ENOENT || r == -ENOMEM)
 		return r;
@@ -103,6 +103,7 @@ static void device_done(BlockConfig *d)
 {
 	free(d->name);
 	free(d->profile);
+	free(d->profile_at);
 	free(d->group);
 	free(d->redirect);
 }
@@ -118,6 +119,7 @@ Config *config_free(Config *c)
 		sensor_config_done(&c->sensors[i]);
 	free(c->sensors);
 	free(c->policy);
+	free(c->policy_at);
 	free(c->simulate);
 	free(c->bus);
 	free(c->state_directory);

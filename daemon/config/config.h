@@ -9,6 +9,7 @@
 
 typedef struct Config {
 	char *policy;          /* name; NULL: the one the simulated node suggests, else balanced */
+	char *policy_at;       /* "FILE:LINE" that names it; NULL: none */
 	char *simulate;        /* node name or absolute path of a node file; NULL: none given */
 	char *bus;             /* "system", "session" or a D-Bus address */
 	char *state_directory; /* claims, journal, wear accounts, wake tests */

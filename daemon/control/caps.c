@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "control/knob-set.h"
 #include "control/trust.h"
 #include "control/waking.h"
 #include "control/workload.h"
@@ -45,27 +46,29 @@ void caps_update(Managed *md, uint64_t now_us)
 	md->cap_w = waking_under_way(md) ? MAX(w, md->waking.watts) : w;
 }
 
-static bool floor_is_remembered(const Managed *md, unsigned forbidden, Condition condition)
+static bool floor_is_remembered(const Managed *md, const Offer *offer, unsigned forbidden,
+				Condition condition)
 {
 	const Floor *f = &md->floor;
 
 	return f->known && f->forbidden == forbidden && f->condition == condition &&
-	       memcmp(&f->offer, &md->knobs.offer, sizeof(f->offer)) == 0 &&
+	       memcmp(&f->offer, offer, sizeof(f->offer)) == 0 &&
 	       !workload_mix_differs(&f->mix, &md->workload.mix);
 }
 
 double caps_floor_w(Managed *md, unsigned forbidden)
 {
 	Condition condition = managed_asleep(md) ? md->knobs.actual.condition : CONDITION_IDLE_B;
+	const Offer offer = knob_set_offer(md);
 	Candidate frontier[FRONTIER_MAX];
 	size_t n;
 
-	if (floor_is_remembered(md, forbidden, condition))
+	if (floor_is_remembered(md, &offer, forbidden, condition))
 		return md->floor.watts;
-	frontier_build(md->device->profile, &md->workload.mix, &md->knobs.offer, forbidden,
-		       condition, frontier, &n);
+	frontier_build(md->device->profile, &md->workload.mix, &offer, forbidden, condition,
+		       frontier, &n);
 	md->floor = (Floor){ .known = true,
-			     .offer = md->knobs.offer,
+			     .offer = offer,
 			     .forbidden = forbidden,
 			     .condition = condition,
 			     .mix = md->workload.mix,

@@ -76,6 +76,7 @@ int control_add_claim(Control *c, const Claim *claim, const ControlWait *wait, u
 		return r;
 	}
 	*ret_cookie = cookie;
+	limits_end_predecessors(&c->limits, cookie, c->tools.now_us);
 	look_first(c, emergency);
 	follow(c, CAUSE_CLAIM_ADDED);
 	waiters_begin(&c->waiters);
@@ -103,6 +104,11 @@ size_t control_drop_owner(Control *c, const char *owner)
 	c->tools.now_us = now_us(c);
 	follow(c, CAUSE_OWNER_LEFT);
 	return n;
+}
+
+size_t control_adopt(Control *c, const char *bus, const char *owner)
+{
+	return limits_adopt(&c->limits, bus, owner, now_us(c));
 }
 
 const Claims *control_claims(const Control *c)

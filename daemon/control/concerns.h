@@ -29,6 +29,8 @@ typedef struct HeldKnob {
 	KnobValue original, current, wanted;
 	unsigned failures;    /* in a row */
 	uint64_t retry_at_us; /* after a failure; 0: none */
+	bool fails;           /* the device itself refused or did not obey, last */
+	bool withdrawn;       /* it did so too often: it is given back, and not used any more */
 } HeldKnob;
 
 typedef struct KnobSet {

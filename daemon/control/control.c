@@ -108,14 +108,83 @@ int control_new(const ControlConfig *config, Loop *loop, Inventory *inventory, C
 	return 0;
 }
 
-static void report_left(const Control *c)
+/* The device has taken with it what lived in the kernel for it. */
+static void forget_gone(Control *c, const char *id)
 {
-	size_t n = journal_size(c->tools.journal);
+	Journal *j = c->tools.journal;
+	size_t n = journal_forget_gone(j, id, knob_survival_of_removal);
 
 	if (n)
+		log_notice("%s is gone for good: %zu of its settings went with it and are "
+			   "forgotten, %zu are kept for its return",
+			   id, n, journal_size_of(j, id));
+}
+
+/* Looks for the devices of the journal that are not managed: what is still there is taken in and
+ * given back. */
+static void find_absent(Control *c)
+{
+	/* from the end, because forgetting takes the records out */
+	for (size_t i = journal_size(c->tools.journal); i > 0; i--) {
+		const char *at = journal_device_at(c->tools.journal, i - 1);
+		_cleanup_free_ char *id = at ? strdup(at) : NULL;
+
+		if (id && !fleet_find_id(&c->fleet, id) &&
+		    inventory_find(c->inventory, id) == -ENODEV)
+			forget_gone(c, id);
+	}
+}
+
+/* Settings of the devices that are there, and of those that are not. */
+static void count_left(const Control *c, size_t *ret_left, size_t *ret_absent)
+{
+	size_t left = 0;
+
+	for_each_device(const Managed, md, &c->fleet) left +=
+		journal_size_of(c->tools.journal, md->device->id);
+	*ret_left = left;
+	*ret_absent = journal_size(c->tools.journal) - left;
+}
+
+static void report_left(const Control *c)
+{
+	size_t left, absent;
+
+	count_left(c, &left, &absent);
+	if (left)
 		log_warning("%zu settings could not be put back; they stay in the journal: run "
 			    "storpowerd --restore, or start it again",
-			    n);
+			    left);
+	if (absent)
+		log_notice("%zu settings of devices that are not there stay in the journal and are "
+			   "put back when the devices return",
+			   absent);
+}
+
+static bool all_probed(const Control *c)
+{
+	for_each_device(const Managed, md, &c->fleet) if (!md->knobs.probed) return false;
+	return true;
+}
+
+static void await_probes(Control *c)
+{
+	uint64_t end_us = now_us(c) + START_PATIENCE_US;
+
+	turn(c);
+	while (!all_probed(c) && now_us(c) < end_us) {
+		(void)c->loop->drain(c->loop, 10 * USEC_PER_MSEC, true);
+		turn(c);
+	}
+}
+
+static void give_all_back(Control *c)
+{
+	if (c->attention.started) {
+		find_absent(c);
+		await_probes(c);
+	}
+	end_give_all_back(c);
 }
 
 Control *control_free(Control *c)
@@ -124,7 +193,7 @@ Control *control_free(Control *c)
 		return NULL;
 	c->events = (ControlEvents){};
 	if (c->tools.meter && !c->tools.stopping)
-		end_give_all_back(c);
+		give_all_back(c);
 	verify_done(c);
 	waiters_done(&c->waiters);
 	if (c->tools.journal)
@@ -150,23 +219,6 @@ void control_set_events(Control *c, const ControlEvents *events)
 	c->events = events ? *events : (ControlEvents){};
 }
 
-static bool all_probed(const Control *c)
-{
-	for_each_device(const Managed, md, &c->fleet) if (!md->knobs.probed) return false;
-	return true;
-}
-
-static void await_probes(Control *c)
-{
-	uint64_t end_us = now_us(c) + START_PATIENCE_US;
-
-	turn(c);
-	while (!all_probed(c) && now_us(c) < end_us) {
-		(void)c->loop->drain(c->loop, 10 * USEC_PER_MSEC, true);
-		turn(c);
-	}
-}
-
 int control_start(Control *c)
 {
 	int r = inventory_start(c->inventory, on_device, c);
@@ -175,6 +227,8 @@ int control_start(Control *c)
 		r = limits_load(&c->limits, &c->tools);
 	if (r < 0)
 		return r;
+	turn(c);
+	find_absent(c);
 	await_probes(c);
 	c->attention.started = true;
 	queue_add_need(&c->queue, need(NEED_TOLD_PLAN, CAUSE_START));
@@ -198,31 +252,52 @@ void control_devices_ready(Control *c)
 	turn(c);
 }
 
+/* What a damaged journal may have held is said line by line when it is opened. */
+static int report_lost(const Control *c)
+{
+	size_t n = journal_lost(c->tools.journal);
+
+	if (!n)
+		return 0;
+	log_error(
+		"%zu damaged lines of the journal %s may have held settings that are still "
+		"changed: look at those of the devices that were named with it, set them by hand, "
+		"or reboot, which undoes what lives in the kernel",
+		n, c->config.journal_path);
+	return -EBADMSG;
+}
+
+/* Puts back what is recorded. */
+static int replay(Control *c)
+{
+	size_t n, left, absent;
+	int r = inventory_start(c->inventory, on_device, c);
+
+	if (r < 0)
+		return r;
+	turn(c);
+	find_absent(c);
+	n = journal_size(c->tools.journal);
+	await_probes(c);
+	end_give_all_back(c);
+	count_left(c, &left, &absent);
+	log_notice("%zu settings were put back, %zu could not be", n - left - absent, left);
+	return left ? -EIO : 0;
+}
+
 int control_restore(const ControlConfig *config, Loop *loop, Inventory *inventory)
 {
 	_cleanup_(control_freep) Control *c = NULL;
 	ControlConfig bare = *config;
-	size_t n, left, absent;
-	int r;
+	int r, lost;
 
 	bare.policy = bare.claims_path = bare.wear_path = NULL;
 	bare.bpf = false;
 	r = control_new(&bare, loop, inventory, &c);
 	if (!c)
 		return r;
-	n = journal_size(c->tools.journal);
-	if (n == 0)
-		return 0;
-	r = inventory_start(inventory, on_device, c);
-	if (r < 0)
-		return r;
-	await_probes(c);
-	end_give_all_back(c);
-	left = absent = journal_size(c->tools.journal);
-	for_each_device(const Managed, md, &c->fleet) absent -=
-		journal_size_of(c->tools.journal, md->device->id);
-	log_notice("%zu settings were put back, %zu are left in the journal, %zu of them of "
-		   "devices that are not there",
-		   n - left, left, absent);
-	return left > absent ? -EIO : 0;
+	if (journal_size(c->tools.journal))
+		r = replay(c);
+	lost = report_lost(c);
+	return r < 0 ? r : lost;
 }

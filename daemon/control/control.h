@@ -66,7 +66,8 @@ void control_meter_ready(Control *c);
 /* The inventory's descriptor is readable. */
 void control_devices_ready(Control *c);
 /* storpowerd --restore: replay the journal on the inventory's devices and nothing else. -EIO when
- * something could not be put back; it stays in the journal. */
+ * something could not be put back, which stays in the journal; -EBADMSG when damaged lines of the
+ * journal may have held more. */
 int control_restore(const ControlConfig *config, Loop *loop, Inventory *inventory);
 
 /* What was waited for has come, or its time is over. Called once, never by the call that takes it
@@ -85,6 +86,9 @@ int control_add_claim(Control *c, const Claim *claim, const ControlWait *wait, u
 		      char **ret_error);
 int control_release(Control *c, uint64_t cookie, char **ret_error);
 size_t control_drop_owner(Control *c, const char *owner);
+/* The owner of claims from before the daemon's restart lives on this bus: they hold on. The others
+ * end 30 s after control_start() unless they are renewed. Returns how many hold on. */
+size_t control_adopt(Control *c, const char *bus, const char *owner);
 const Claims *control_claims(const Control *c);
 /* The watts that are 100 % of its scope. */
 double control_claim_rated_w(const Control *c, const Claim *claim);
@@ -130,8 +134,9 @@ typedef struct ControlState {
 	double shortfall_w;
 	uint64_t last_enforce_us; /* from the event to the last fast knob of the last plan */
 	size_t n_devices;
-	const char *meter;         /* "ebpf", ... */
-	const char *meter_why_not; /* NULL when eBPF runs */
+	const char *meter;          /* "ebpf", ... */
+	const char *meter_why_not;  /* NULL when eBPF runs */
+	const char *claims_unsaved; /* why the claims' file cannot be written; "": it was */
 } ControlState;
 void control_state(const Control *c, ControlState *ret);
 double control_rated_w(const Control *c);

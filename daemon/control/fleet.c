@@ -93,6 +93,12 @@ void fleet_forget(Fleet *f, Managed *md)
 	managed_free(md);
 }
 
+Managed *fleet_find_id(const Fleet *f, const char *id)
+{
+	for_each_device(Managed, md, f) if (streq(md->device->id, id)) return md;
+	return NULL;
+}
+
 Managed *fleet_find(const Fleet *f, const Device *d)
 {
 	for_each_device(Managed, md, f) if (md->device == d) return md;

@@ -11,6 +11,7 @@ Managed *fleet_add(Fleet *f, Device *d, Tools *t);
 void fleet_remove(Fleet *f, Managed *md, Tools *t);
 /* A job of a device that is gone has come back: freed with the last. */
 void fleet_forget(Fleet *f, Managed *md);
+Managed *fleet_find_id(const Fleet *f, const char *id);
 Managed *fleet_find(const Fleet *f, const Device *d); /* NULL: it is not there */
 Managed *fleet_find_name(const Fleet *f, const char *name);
 Managed *fleet_find_devnum(const Fleet *f, dev_t devnum);

@@ -69,7 +69,7 @@ static void describe_device(const Control *c, const Managed *md, const Policy *p
 		.name = md->device->name,
 		.model = md->device->model,
 		.profile = md->device->profile,
-		.offer = md->knobs.offer,
+		.offer = knob_set_offer(md),
 		.mix = md->workload.mix,
 		.demand_mb_s = md->workload.demand_mb_s * policy->demand_headroom,
 		.limit_w = limits_of_device_w(&c->limits, md),

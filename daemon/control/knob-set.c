@@ -9,7 +9,11 @@
 
 #define RETRY_FIRST_US   USEC_PER_SEC
 #define RETRY_LONGEST_US (60 * USEC_PER_SEC)
-#define FREEZE_US        USEC_PER_SEC /* between writes that stop a queue, for more throughput */
+/* A device that does not obey is asked again soon, where that wears nothing, then much later. */
+#define DISOBEYED_MAX     3
+#define DISOBEYED_LONGER  60
+#define DISOBEYED_SLOW_US (60 * USEC_PER_SEC)
+#define FREEZE_US         USEC_PER_SEC /* between writes that stop a queue, for more throughput */
 
 int knob_set_init(Managed *md)
 {
@@ -84,15 +88,39 @@ bool knob_set_touched(const Managed *md)
 	return false;
 }
 
+static bool stands_aside(const Managed *md, const HeldKnob *hk)
+{
+	return hk->fails && !(setting_mechanisms(&md->knobs.actual) & hk->knob->mechanism);
+}
+
 bool knob_set_failed(const Managed *md)
 {
-	for_each_knob(const HeldKnob, hk, &md->knobs) if (hk->retry_at_us) return true;
+	for_each_knob(const HeldKnob, hk,
+		      &md->knobs) if (hk->retry_at_us && !stands_aside(md, hk)) return true;
 	return false;
+}
+
+unsigned knob_set_withheld(const Managed *md)
+{
+	unsigned withheld = 0;
+
+	for_each_knob(const HeldKnob, hk,
+		      &md->knobs) if ((hk->retry_at_us || hk->withdrawn) && stands_aside(md, hk))
+		withheld |= hk->knob->mechanism;
+	return withheld;
 }
 
 uint64_t knob_set_thawed_us(const Managed *md)
 {
 	return md->knobs.froze_us ? md->knobs.froze_us + FREEZE_US : 0;
+}
+
+Offer knob_set_offer(const Managed *md)
+{
+	Offer o = md->knobs.offer;
+
+	o.mechanisms &= ~knob_set_withheld(md);
+	return o;
 }
 
 static bool is_original(const HeldKnob *hk)
@@ -126,6 +154,13 @@ static void aim_knob(Managed *md, HeldKnob *hk)
 	hk->fulfilled = hk->touched && !hk->pending;
 }
 
+/* What is to be given back does not wait for as long as the next try to lower. */
+static void hurry_back(HeldKnob *hk, const Tools *t)
+{
+	if (hk->pending && is_original(hk))
+		hk->retry_at_us = MIN(hk->retry_at_us, t->now_us + RETRY_LONGEST_US);
+}
+
 static bool others_pending(const Managed *md, Mechanism mechanism)
 {
 	for_each_knob(const HeldKnob, hk,
@@ -141,23 +176,41 @@ static void settle_knob(Managed *md, HeldKnob *hk, Tools *t)
 		return;
 	if (!others_pending(md, hk->knob->mechanism))
 		setting_take(&md->knobs.actual, &md->knobs.target, hk->knob->mechanism);
-	hk->failures = 0;
-	hk->retry_at_us = 0;
+	/* what did not obey and is given back waits for its next try all the same */
+	if (!stands_aside(md, hk) || !is_original(hk))
+		hk->failures = hk->retry_at_us = hk->fails = 0;
 	if (is_original(hk) && !md->errands.busy)
 		forget_knob(md, hk, t);
 }
 
+static void replace_text(char **text, char *by)
+{
+	free(*text);
+	*text = by;
+}
+
+bool knob_set_is_failing(const Managed *md)
+{
+	for_each_knob(const HeldKnob, hk, &md->knobs) if (hk->pending && hk->failures) return true;
+	return false;
+}
+
 static void clear_problem(Managed *md)
 {
-	for_each_knob(const HeldKnob, hk, &md->knobs) if (hk->pending && hk->failures) return;
-	free(md->knobs.problem);
-	md->knobs.problem = NULL;
+	if (knob_set_is_failing(md))
+		return;
+	for_each_knob(const HeldKnob, hk, &md->knobs) if (hk->fails && hk->retry_at_us) return;
+	replace_text(&md->knobs.problem, NULL);
 }
 
 void knob_set_aim(Managed *md, const Setting *target, Tools *t)
 {
 	md->knobs.target = *target;
-	for_each_knob(HeldKnob, hk, &md->knobs) aim_knob(md, hk);
+	for_each_knob(HeldKnob, hk, &md->knobs)
+	{
+		aim_knob(md, hk);
+		hurry_back(hk, t);
+	}
 	for_each_knob(HeldKnob, hk, &md->knobs) settle_knob(md, hk, t);
 	clear_problem(md);
 }
@@ -209,7 +262,13 @@ void knob_set_start_over(Managed *md)
 
 void knob_set_forget_failures(Managed *md)
 {
-	for_each_knob(HeldKnob, hk, &md->knobs) hk->failures = hk->retry_at_us = 0;
+	for_each_knob(HeldKnob, hk, &md->knobs)
+	{
+		hk->failures = hk->retry_at_us = hk->fails = 0;
+		if (hk->withdrawn)
+			replace_text(&hk->why_not, NULL);
+		hk->withdrawn = false;
+	}
 }
 
 bool knob_set_clear_retries(Managed *md, uint64_t now_us)
@@ -241,8 +300,7 @@ void knob_set_note_recorded(HeldKnob *hk)
 void knob_set_take_success(Managed *md, const StepOutcome *s, Tools *t)
 {
 	s->hk->current = s->found;
-	s->hk->failures = 0;
-	s->hk->retry_at_us = 0;
+	s->hk->failures = s->hk->retry_at_us = s->hk->fails = 0;
 	if (s->raises || md->knobs.leftover)
 		return;
 	setting_take(&md->knobs.actual, &s->target, s->hk->knob->mechanism);
@@ -256,25 +314,66 @@ static const char *failure_text(int r)
 	return r == -ENODEV ? "the device is gone" : strerror(-r);
 }
 
+/* What is in force holds the device as it is, which the others pay for: that is not put off. */
+static uint64_t wait_us(const Managed *md, const HeldKnob *hk)
+{
+	uint64_t us = hk->knob->slow ? DISOBEYED_SLOW_US : RETRY_FIRST_US;
+
+	if (!stands_aside(md, hk))
+		return MIN(RETRY_FIRST_US << MIN(hk->failures - 1, 6U), RETRY_LONGEST_US);
+	for (unsigned i = 1; i < MIN(hk->failures, (unsigned)DISOBEYED_MAX); i++)
+		us *= DISOBEYED_LONGER;
+	return us;
+}
+
+static char *problem_text(const HeldKnob *hk, const StepOutcome *s, uint64_t us)
+{
+	const char *name = hk->knob->name;
+
+	if (hk->withdrawn)
+		return text_printf("%s is not used any more: %s", name, hk->why_not ?: "");
+	return text_printf("%s could not be set to %s: %s; tried again in %u s", name,
+			   s->value.text, failure_text(s->result), (unsigned)(us / USEC_PER_SEC));
+}
+
+static void withdraw(HeldKnob *hk, const StepOutcome *s)
+{
+	hk->withdrawn = true;
+	replace_text(&hk->why_not,
+		     text_printf("it did not obey %u times, last when set to %s: %s; "
+				 "a reset of the device or a passed wake test brings "
+				 "it back",
+				 hk->failures, s->value.text, failure_text(s->result)));
+}
+
+static void tell_failure(Managed *md, const StepOutcome *s, Tools *t)
+{
+	const char *name = md->device->name, *problem = md->knobs.problem ?: "out of memory";
+	const char *what = stands_aside(md, s->hk)
+				   ? "the device is planned for without it"
+				   : "the device is held as it is and the others make room";
+
+	diary_decide(t->diary, name, what, "%s", problem);
+	log_warning("%s: %s: %s", name, problem, what);
+}
+
 void knob_set_take_failure(Managed *md, const StepOutcome *s, Tools *t)
 {
 	HeldKnob *hk = s->hk;
-	uint64_t wait_us = MIN(RETRY_FIRST_US << MIN(hk->failures, 6U), (uint64_t)RETRY_LONGEST_US);
+	uint64_t us;
 
 	hk->failures++;
-	hk->retry_at_us = t->now_us + wait_us;
+	hk->fails = !s->refused;
 	hk->current = s->found;
 	/* a raise that demonstrably did not happen */
 	if (s->raises && knob_fulfils(hk->knob, md->device, &s->was, &s->found))
 		setting_take(&md->knobs.actual, &s->before, hk->knob->mechanism);
-	free(md->knobs.problem);
-	md->knobs.problem = text_printf("%s could not be set to %s: %s; tried again in %u s",
-					hk->knob->name, s->value.text, failure_text(s->result),
-					(unsigned)(wait_us / USEC_PER_SEC));
-	diary_decide(t->diary, md->device->name, "held as it is, the others make room", "%s",
-		     md->knobs.problem ?: "out of memory");
-	log_warning("%s: %s: the device is held as it is and the others make room",
-		    md->device->name, md->knobs.problem ?: hk->knob->name);
+	us = wait_us(md, hk);
+	hk->retry_at_us = t->now_us + us;
+	if (!s->raises && hk->failures >= DISOBEYED_MAX && stands_aside(md, hk))
+		withdraw(hk, s);
+	replace_text(&md->knobs.problem, problem_text(hk, s, us));
+	tell_failure(md, s, t);
 }
 
 void knob_set_take_stale(Managed *md, const StepOutcome *s, Tools *t)

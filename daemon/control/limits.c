@@ -10,9 +10,19 @@
 #include "base/set-aside.h"
 #include "control/fleet.h"
 
+/* So long after a start of the daemon a claim from before it may be renewed, and is kept for that
+ * while its owner is away. */
+#define GRACE_US (30 * USEC_PER_SEC)
+/* What cannot be saved is tried again: at first soon, then after as long as it has failed for. */
+#define SAVE_RETRY_FIRST_US   USEC_PER_SEC
+#define SAVE_RETRY_LONGEST_US (60 * USEC_PER_SEC)
+
 int limits_init(Limits *l)
 {
-	*l = (Limits){ .budget_w = INFINITY, .due_us = USEC_NEVER, .claims = claims_new() };
+	*l = (Limits){ .budget_w = INFINITY,
+		       .due_us = USEC_NEVER,
+		       .save_due_us = USEC_NEVER,
+		       .claims = claims_new() };
 	return l->claims ? 0 : -ENOMEM;
 }
 
@@ -55,32 +65,85 @@ int limits_load(Limits *l, const Tools *t)
 		return set_aside(path, "going on without its claims; set them anew");
 	if (r < 0)
 		return log_error_errno(r, "Standing claims in %s cannot be read", path);
+	l->started_us = t->now_us;
+	claims_orphan(l->claims, t->now_us + GRACE_US);
 	l->lowest_is_old = true;
+	l->damaged = r > 0;
 	/* in terms of this boot: a second start must not take what is left from the wall clock */
-	l->unsaved = r == 0 || set_aside_copy(path, text, n) >= 0;
+	l->save_due_us = t->now_us;
 	return 0;
 }
 
-void limits_save(Limits *l, const Tools *t)
+/* Before the first save: what was found may be the only copy of a claim. */
+static int keep_damaged(Limits *l, const char *path)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t n;
+	int r = l->damaged ? read_bytes(path, &text, &n) : -ENOENT;
+
+	if (r >= 0)
+		r = set_aside_copy(path, text, n);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	l->damaged = false;
+	return 0;
+}
+
+static int save(Limits *l, const Tools *t)
 {
 	const char *path = t->config->claims_path;
 	char boot_id[37];
 	ClaimsClock clock;
-	int r;
+	int r = path ? keep_damaged(l, path) : 0;
 
-	if (!l->unsaved)
-		return;
-	l->unsaved = false;
-	if (!path)
-		return;
+	if (r < 0 || !path)
+		return r;
 	r = claims_clock(t, boot_id, &clock);
 	if (r >= 0)
 		r = claims_store_save(&l->store, l->claims, path, &clock);
-	if (r < 0)
+	return r;
+}
+
+/* The first try may be long over: the next one waits as long again as it has failed for. */
+static uint64_t next_try_us(const Limits *l, uint64_t now_us)
+{
+	uint64_t failing_us = now_us - l->unsaved_since_us;
+
+	return now_us + MIN(MAX(failing_us, SAVE_RETRY_FIRST_US), SAVE_RETRY_LONGEST_US);
+}
+
+static void note_unsaved(Limits *l, int r, const Tools *t)
+{
+	if (!l->unsaved_error) {
+		l->unsaved_since_us = t->now_us;
 		log_error_errno(r,
 				"Standing claims cannot be saved in %s: they hold now, but not "
-				"over a restart",
-				path);
+				"over a restart; saving is tried again until it succeeds",
+				t->config->claims_path);
+	}
+	l->unsaved_error = -r;
+	l->save_due_us = next_try_us(l, t->now_us);
+}
+
+bool limits_save(Limits *l, const Tools *t)
+{
+	int before = l->unsaved_error, r;
+
+	if (t->now_us < l->save_due_us)
+		return false;
+	r = save(l, t);
+	l->save_due_us = USEC_NEVER;
+	l->unsaved_error = r < 0 ? l->unsaved_error : 0;
+	if (r < 0)
+		note_unsaved(l, r, t);
+	else if (before)
+		log_notice("Standing claims are saved in %s again", t->config->claims_path);
+	return l->unsaved_error != before;
+}
+
+const char *limits_why_unsaved(const Limits *l)
+{
+	return l->unsaved_error ? strerrordesc_np(l->unsaved_error) ?: "unknown error" : "";
 }
 
 static void note(Limits *l, uint64_t cookie, const char *ended_why)
@@ -91,7 +154,7 @@ static void note(Limits *l, uint64_t cookie, const char *ended_why)
 		*n = (ClaimNews){ cookie, ended_why };
 	l->lowest_is_old = true;
 	claims_store_note(&l->store, cookie);
-	l->unsaved = true; /* owner-bound ones too: the next cookie is saved with them */
+	l->save_due_us = 0; /* owner-bound ones too: the next cookie is saved with them */
 }
 
 static bool target_exists(const Fleet *f, const Claim *c)
@@ -159,12 +222,51 @@ static void note_ends(Limits *l, bool (*ends)(const Claim *c, const void *arg), 
 
 static bool owned_by(const Claim *c, const void *owner)
 {
-	return c->owner && streq(c->owner, owner);
+	return c->owner && !claim_orphaned(c) && streq(c->owner, owner);
+}
+
+/* It would have gone on with its owner. */
+static bool forsaken_at(const Claim *c, const void *now_us)
+{
+	return c->expiry_us <= *(const uint64_t *)now_us &&
+	       c->owned_expiry_us > *(const uint64_t *)now_us;
 }
 
 static bool expired_at(const Claim *c, const void *now_us)
 {
-	return c->expiry_us <= *(const uint64_t *)now_us;
+	return c->expiry_us <= *(const uint64_t *)now_us && !forsaken_at(c, now_us);
+}
+
+static bool has_cookie(const Claim *c, const void *cookie)
+{
+	return c->cookie == *(const uint64_t *)cookie;
+}
+
+static bool replaced_by(const Claim *c, const void *new)
+{
+	return claim_replaces(new, c);
+}
+
+void limits_end_predecessors(Limits *l, uint64_t cookie, uint64_t now_us)
+{
+	uint64_t since_us = now_us < l->started_us + GRACE_US ? l->started_us : 0;
+	uint64_t renewed = claims_renewed_by(l->claims, cookie, since_us);
+
+	if (renewed) {
+		note_ends(l, has_cookie, &renewed, "renewed by a new claim");
+		(void)claims_release(l->claims, renewed);
+	}
+	note_ends(l, replaced_by, claims_find(l->claims, cookie), "replaced by a new claim");
+	(void)claims_replace(l->claims, cookie);
+}
+
+size_t limits_adopt(Limits *l, const char *bus, const char *owner, uint64_t now_us)
+{
+	size_t n = claims_adopt(l->claims, bus, owner);
+
+	l->lowest_is_old = true;
+	l->due_us = claims_next_event(l->claims, now_us);
+	return n;
 }
 
 size_t limits_drop_owner(Limits *l, const char *owner)
@@ -180,6 +282,8 @@ Need limits_take_due(Limits *l, uint64_t now_us)
 	if (!due)
 		return NOTHING_NEEDED;
 	note_ends(l, expired_at, &now_us, "expired");
+	note_ends(l, forsaken_at, &now_us,
+		  "its owner has not come back after the daemon's restart");
 	expired = claims_expire(l->claims, now_us) > 0;
 	l->due_us = claims_next_event(l->claims, now_us);
 	return need(NEED_TOLD_PLAN, expired ? CAUSE_CLAIM_EXPIRED : CAUSE_CLAIM_BEGAN);
@@ -249,6 +353,8 @@ void limits_lift(Limits *l)
 	l->effective_cookie = 0;
 	l->enforcing = false;
 	l->due_us = USEC_NEVER;
+	if (l->unsaved_error)
+		l->save_due_us = 0; /* the last chance */
 }
 
 const Claim *limits_effective(const Limits *l)

@@ -19,10 +19,14 @@ typedef struct Limits {
 	bool lowest_is_old;  /* a claim has come or ended since */
 	double budget_w;     /* effective, of the node; INFINITY: none */
 	uint64_t effective_cookie;
-	bool enforcing; /* any claim is active, on whatever */
-	bool unsaved;
-	ClaimsStore store;
-	uint64_t due_us; /* when a claim begins or expires */
+	bool enforcing;       /* any claim is active, on whatever */
+	bool damaged;         /* so the file was found, and it is not kept yet */
+	uint64_t save_due_us; /* USEC_NEVER: all is saved */
+	int unsaved_error;    /* errno; 0: the last save succeeded */
+	uint64_t unsaved_since_us;
+	uint64_t started_us; /* when the claims were loaded; 0: there were none */
+	ClaimsStore store;   /* the file */
+	uint64_t due_us;     /* when a claim begins or expires */
 	ClaimNews *news;
 	size_t n_news;
 } Limits;
@@ -30,10 +34,18 @@ typedef struct Limits {
 int limits_init(Limits *l);
 void limits_done(Limits *l);
 int limits_load(Limits *l, const Tools *t);
-void limits_save(Limits *l, const Tools *t); /* if anything has changed */
+/* If anything has changed, or could not be saved before and is to be tried again. True: whether it
+ * can be saved has changed. */
+bool limits_save(Limits *l, const Tools *t);
+const char *limits_why_unsaved(const Limits *l); /* "": the file holds what is in force */
 int limits_add(Limits *l, const Claim *claim, const Tools *t, uint64_t *ret_cookie,
 	       char **ret_error);
 int limits_release(Limits *l, uint64_t cookie, char **ret_error);
+/* Ends those that this claim was made instead of, and the one from before the daemon's restart that
+ * it renews. */
+void limits_end_predecessors(Limits *l, uint64_t cookie, uint64_t now_us);
+/* The owner of claims that an earlier run of the daemon left is still there. Returns how many. */
+size_t limits_adopt(Limits *l, const char *bus, const char *owner, uint64_t now_us);
 size_t limits_drop_owner(Limits *l, const char *owner);
 /* Those whose time has come or is over. */
 Need limits_take_due(Limits *l, uint64_t now_us);

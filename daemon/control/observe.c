@@ -138,11 +138,20 @@ void observe_peek(Control *c)
 	errands_send_looks(&c->tools, may_be_woken, true);
 }
 
-/* One that has to be asked, or to be seen serving, or to be asked once more what it offers. */
+/* What could not be sent goes with a look; what waits for a device to be given back need not. */
+static bool has_errand_left(const Managed *md)
+{
+	unsigned next = md->errands.next;
+
+	return !md->errands.busy &&
+	       (knob_set_touched(md) ? next & (ERRAND_REREAD | ERRAND_RESET) : next);
+}
+
+/* One that has to be asked, or to be seen serving, or that was not asked when it was to be. */
 static bool needs_looks(const Managed *md)
 {
 	return waking_suspect(md) || (md->waking.by_io && waking_under_way(md)) ||
-	       (md->errands.next && !md->errands.busy && !knob_set_touched(md));
+	       has_errand_left(md);
 }
 
 /* Idle means asleep: without a claim and without anyone asking there is nothing to see. */

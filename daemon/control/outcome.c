@@ -45,7 +45,9 @@ static Need take_probe(Control *c, Job *j)
 		waking_take_sleep(md, t);
 		workload_forget_counters(md);
 	}
-	if (waking_suspect(md)) /* while it was asked */
+	if (waking_is_wanted(md)) /* that it was found asleep is nothing to be given back */
+		knob_set_forget_found_condition(md);
+	if (was_probed && managed_asleep(md)) /* and may have woken, with nobody looking */
 		errands_ask(md, ERRAND_REREAD);
 	if (j->probe.found->has_cache)
 		cache_watch_take_over(md, &j->probe.found->cache, t);
@@ -126,6 +128,15 @@ static bool was_woken(const Job *j)
 	       j->knob->mechanism == MECHANISM_CONDITION;
 }
 
+/* A command that was accepted, or never answered, may have moved the disk: that is paid for. */
+static void settle_charge(Managed *md, const Job *j)
+{
+	if (j->result != -EREMOTEIO && j->result != -ETIMEDOUT)
+		wear_account_undo(md, j->step.target.condition, j->step.was_charged);
+	else if (!managed_asleep(md))
+		wear_account_forget_cycle(md); /* the cycle is over */
+}
+
 static Need judge_step(Control *c, const Job *j, const StepOutcome *s)
 {
 	Managed *md = j->md;
@@ -136,7 +147,7 @@ static Need judge_step(Control *c, const Job *j, const StepOutcome *s)
 		return need_more(need(NEED_TOLD_PLAN, CAUSE_KNOB_FAILED), waking_take_awake(md, t));
 	}
 	if (j->step.wears && j->result < 0)
-		wear_account_undo(md, s->target.condition, j->step.was_charged);
+		settle_charge(md, j);
 	if (j->step.refused_why) {
 		rest_refuse(md, j->step.refused_why, t);
 		return need(NEED_TOLD_PLAN, CAUSE_KNOB_FAILED);
@@ -160,6 +171,7 @@ static Need take_step(Control *c, const Job *j, bool was_overdue)
 	const StepOutcome s = { .hk = &md->knobs.knobs[j->step.index],
 				.result = j->result,
 				.raises = j->step.raises,
+				.refused = j->refused,
 				.before = j->step.before,
 				.target = j->step.target,
 				.value = j->step.value,
@@ -227,6 +239,8 @@ static Need take_reread(Control *c, const Job *j)
 		return n;
 	if (has_woken(md, j))
 		n = waking_take_awake(md, &c->tools);
+	if (reset)
+		knob_set_forget_failures(md);
 	lost = knob_set_take_reread(md, j->reread.found, reset, &c->tools);
 	if (lost)
 		note_lost(c, md, reread_text(j->reread.why));

@@ -9,6 +9,7 @@
 #include "control/control-state.h"
 #include "control/fleet.h"
 #include "control/gather.h"
+#include "control/knob-set.h"
 #include "control/waking.h"
 #include "control/wear-account.h"
 #include "control/workload.h"
@@ -16,7 +17,7 @@
 static bool has_problems(const Control *c)
 {
 	for_each_device(const Managed, md,
-			&c->fleet) if (md->knobs.problem || md->waking.stuck ||
+			&c->fleet) if (knob_set_is_failing(md) || md->waking.stuck ||
 				       errands_overdue(md, c->tools.now_us)) return true;
 	return false;
 }
@@ -62,6 +63,7 @@ void control_state(const Control *c, ControlState *ret)
 		.n_devices = c->fleet.n,
 		.meter = c->tools.meter_why_not ? "device counters" : "ebpf",
 		.meter_why_not = c->tools.meter_why_not,
+		.claims_unsaved = limits_why_unsaved(&c->limits),
 	};
 	ret->degraded = ret->enforcing && (ret->shortfall_w > 0 || has_problems(c));
 }
@@ -194,7 +196,7 @@ int control_knobs(const Control *c, const char *device, KnobState **ret, size_t 
 		(KnobState){ .name = hk->knob->name,
 			     .mechanism = hk->knob->mechanism,
 			     .exactness = hk->knob->exactness,
-			     .offered = hk->offered,
+			     .offered = hk->offered && !hk->withdrawn,
 			     .why_not = hk->why_not,
 			     .original = hk->original.text,
 			     .wanted = hk->touched ? hk->wanted.text : "" };

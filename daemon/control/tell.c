@@ -49,13 +49,15 @@ void tell_device(Control *c, const char *name, bool present)
 
 void tell_all(Control *c, const Outcome *o)
 {
+	bool saved;
+
 	if (o->planned)
 		tell_plan(c, o->cause);
 	if (o->overrun && c->events.overrun)
 		c->events.overrun(c->gauges.measured_w, c->limits.budget_w, c->events.userdata);
-	limits_save(&c->limits, &c->tools);
+	saved = limits_save(&c->limits, &c->tools);
 	tell_claims(c);
-	if (o->changed && c->events.changed)
+	if ((o->changed || saved) && c->events.changed)
 		c->events.changed(c->events.userdata);
 	verify_tell(c);
 	waiters_tell(&c->waiters, c->tools.now_us, !c->outbox.counted_out && !observe_holds_plan(c),

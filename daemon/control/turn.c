@@ -128,10 +128,20 @@ static Need take_event(Control *c, Event *e)
 }
 
 /* What was waited for has come: the device may be planned for again, or no longer. */
+/* It stayed so that what was set on it could be given back. */
+static bool may_depart(const Managed *md)
+{
+	return md->device->departing && md->knobs.probed && !knob_set_touched(md) &&
+	       !md->errands.busy && !md->errands.next;
+}
+
 static Need take_due(Control *c, Managed *md)
 {
 	uint64_t now_us = c->tools.now_us;
 	bool due = trust_clear_due(md, now_us);
+
+	if (may_depart(md) && queue_add_device(&c->queue, md->device, DEVICE_REMOVED) < 0)
+		log_oom();
 
 	due |= knob_set_clear_retries(md, now_us);
 	due |= errands_clear_due(md, now_us);
@@ -278,6 +288,7 @@ static void arm(Control *c)
 {
 	uint64_t due_us = MIN(c->limits.due_us, observe_due_us(c));
 
+	due_us = MIN(due_us, c->limits.save_due_us);
 	due_us = MIN(due_us, MIN(waiters_due_us(&c->waiters), verify_due_us(c)));
 	for_each_device(const Managed, md, &c->fleet) due_us = MIN(due_us, due_us_of(c, md));
 	c->loop->wake_at(c->loop, due_us);

@@ -32,6 +32,8 @@ static void record(Control *c, const Job *j)
 		(void)waking_mark_stuck(j->md, &c->tools);
 	else
 		waking_forgive(&c->fleet, d->hba, j->md);
+	if (!failed)
+		knob_set_forget_failures(j->md);
 }
 
 /* It was not stopped for it. */

@@ -38,18 +38,34 @@ static int open_address(const char *address, sd_bus **ret)
 	return r < 0 ? r : sd_bus_start(*ret);
 }
 
-static int connect_to_daemon(Ctl *c)
+int ctl_connect(Ctl *c)
 {
 	int r;
 
 	if (c->bus)
-		return STATUS_OK;
+		return 0;
 	if (streq(c->address, "system"))
 		r = sd_bus_open_system(&c->bus);
 	else if (streq(c->address, "session"))
 		r = sd_bus_open_user(&c->bus);
 	else
 		r = open_address(c->address, &c->bus);
+	if (r < 0)
+		c->bus = sd_bus_unref(c->bus);
+	return r;
+}
+
+void ctl_disconnect(Ctl *c)
+{
+	if (c->bus)
+		(void)sd_bus_detach_event(c->bus);
+	c->bus = sd_bus_close_unref(c->bus);
+}
+
+static int connect_to_daemon(Ctl *c)
+{
+	int r = ctl_connect(c);
+
 	if (r >= 0)
 		return STATUS_OK;
 	if (r == -EINVAL)
@@ -152,13 +168,10 @@ static int refresh(Ctl *c)
 	return status;
 }
 
-int ctl_get_state(Ctl *c, json_object **ret)
+int ctl_get_known_state(Ctl *c, json_object **ret)
 {
 	_cleanup_message_ sd_bus_message *call = NULL, *reply = NULL;
-	int status = refresh(c);
-
-	if (!status)
-		status = new_call(c, "org.freedesktop.DBus.Properties", "GetAll", &call);
+	int status = new_call(c, "org.freedesktop.DBus.Properties", "GetAll", &call);
 
 	if (!status && sd_bus_message_append(call, "s", BUS_MANAGER) < 0)
 		status = complain(STATUS_FAILURE, "Out of memory");
@@ -167,6 +180,13 @@ int ctl_get_state(Ctl *c, json_object **ret)
 	if (!status)
 		*ret = json_from_message(reply);
 	return status;
+}
+
+int ctl_get_state(Ctl *c, json_object **ret)
+{
+	int status = refresh(c);
+
+	return status ?: ctl_get_known_state(c, ret);
 }
 
 int ctl_get_devices(Ctl *c, json_object **ret)

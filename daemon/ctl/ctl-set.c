@@ -62,6 +62,8 @@ static int append_options(const Ctl *c, bool standing, sd_bus_message *m)
 						  (double)times[i].us / USEC_PER_SEC);
 	if (r >= 0)
 		r = sd_bus_message_append(m, "{sv}", "standing", "b", (int)standing);
+	if (r >= 0 && c->replace)
+		r = sd_bus_message_append(m, "{sv}", "replace", "b", 1);
 	return r < 0 ? r : sd_bus_message_close_container(m);
 }
 
@@ -75,6 +77,9 @@ int ctl_new_claim(Ctl *c, const char *limit, bool standing, sd_bus_message **ret
 	if (!status && c->device && c->group)
 		status = complain(STATUS_USAGE, "--device and --group exclude each other: make two "
 						"claims");
+	if (!status && c->replace && c->start_in_us)
+		status = complain(STATUS_USAGE, "--replace and --start-in exclude each other: "
+						"nothing would be limited until the start");
 	if (!status)
 		status = ctl_new_call(c, "SetBudget", &call);
 	if (status)
@@ -101,93 +106,54 @@ static bool is_ours(json_object *claim)
 	       !strncmp(json_text(claim, "Source"), SOURCE_PREFIX, strlen(SOURCE_PREFIX));
 }
 
-static uint64_t cookie_of(json_object *claim)
+uint64_t ctl_cookie_of(json_object *claim)
 {
 	return json_object_get_uint64(json_member(claim, "Cookie"));
 }
 
-static bool same_place(json_object *a, json_object *b)
-{
-	return streq(json_text(a, "Scope"), json_text(b, "Scope")) &&
-	       streq(json_text(a, "Target"), json_text(b, "Target")) &&
-	       streq(json_text(a, "Class"), json_text(b, "Class"));
-}
-
-static json_object *find_claim(json_object *claims, uint64_t cookie)
+json_object *ctl_find_claim(json_object *claims, uint64_t cookie)
 {
 	for (size_t i = 0; i < json_count(claims); i++) {
 		json_object *claim = json_object_array_get_idx(claims, i);
 
-		if (cookie_of(claim) == cookie)
+		if (ctl_cookie_of(claim) == cookie)
 			return claim;
 	}
 	return NULL;
 }
 
-/* The earlier claim is released only when the new one holds, so that there is no moment without a
- * limit. A claim that is to start later replaces nothing. */
-static int replace_earlier(Ctl *c, uint64_t cookie)
+/* What is known before tells what is gone after. An emergency does not wait for fresh figures. */
+static int make_claim(Ctl *c, json_object **ret_before, uint64_t *ret_cookie)
 {
-	_cleanup_json_ json_object *state = NULL;
-	json_object *claims, *mine;
-	int status = c->start_in_us ? STATUS_OK : ctl_get_state(c, &state);
+	_cleanup_message_ sd_bus_message *call = NULL, *reply = NULL;
+	int status = ctl_new_claim(c, c->args[0], true, &call);
 
-	if (status || c->start_in_us)
-		return status;
-	claims = json_member(state, "Claims");
-	mine = find_claim(claims, cookie);
-	for (size_t i = 0; mine && !status && i < json_count(claims); i++) {
-		json_object *claim = json_object_array_get_idx(claims, i);
-
-		if (claim != mine && is_ours(claim) && same_place(claim, mine) &&
-		    json_true(claim, "Active"))
-			status = release(c, cookie_of(claim));
-	}
+	if (!status && c->replace)
+		status = ctl_get_known_state(c, ret_before);
+	if (!status)
+		status = ctl_call(c, call, &reply);
+	if (!status && sd_bus_message_read(reply, "t", ret_cookie) < 0)
+		status = complain(STATUS_FAILURE, "SetBudget: the reply is not a cookie");
 	return status;
-}
-
-static void print_set(uint64_t cookie, json_object *state)
-{
-	json_object *mine = find_claim(json_member(state, "Claims"), cookie);
-	char limit[32], cap[32], now[32];
-
-	printf("Claim %llu: %s%s%s limited to %s%s\n", (unsigned long long)cookie,
-	       json_text(mine, "Scope"), *json_text(mine, "Target") ? " " : "",
-	       json_text(mine, "Target"),
-	       format_watts(limit, sizeof(limit), json_number(mine, "LimitPower")),
-	       !json_true(mine, "Active")    ? ", not yet started"
-	       : !json_true(mine, "InForce") ? ", but another claim is lower"
-					     : "");
-	if (*json_text(state, "Budget"))
-		printf("In force: %s\n", json_text(state, "Budget"));
-	printf("The devices can draw %s of %s now, and draw about %s\n",
-	       format_watts(cap, sizeof(cap), json_number(state, "CapPower")),
-	       format_watts(limit, sizeof(limit), json_number(state, "RatedPower")),
-	       format_watts(now, sizeof(now), json_number(state, "EstimatedPower")));
 }
 
 int verb_set(Ctl *c)
 {
-	_cleanup_message_ sd_bus_message *call = NULL, *reply = NULL;
-	_cleanup_json_ json_object *state = NULL;
+	_cleanup_json_ json_object *before = NULL, *state = NULL, *replaced = NULL;
 	uint64_t cookie = 0;
-	int status = ctl_new_claim(c, c->args[0], true, &call);
+	int status = make_claim(c, &before, &cookie);
 
-	if (!status)
-		status = ctl_call(c, call, &reply);
-	if (!status && sd_bus_message_read(reply, "t", &cookie) < 0)
-		status = complain(STATUS_FAILURE, "SetBudget: the reply is not a cookie");
-	if (!status)
-		status = replace_earlier(c, cookie);
 	if (!status)
 		status = ctl_get_state(c, &state);
 	if (status)
 		return status;
+	replaced = ctl_replaced_claims(before, state, cookie);
 	if (c->json) {
 		json_object_object_add(state, "Cookie", json_object_new_uint64(cookie));
+		json_object_object_add(state, "Replaced", json_object_get(replaced));
 		json_print(c, state);
 	} else {
-		print_set(cookie, state);
+		print_set(state, cookie, replaced);
 	}
 	if (json_true(state, "Degraded"))
 		print_degraded(state);
@@ -224,7 +190,7 @@ static int clear_ours(Ctl *c, json_object *claims, size_t *ret_n, json_object *o
 			json_object_array_add(others, json_object_get(claim));
 			continue;
 		}
-		status = release(c, cookie_of(claim));
+		status = release(c, ctl_cookie_of(claim));
 		*ret_n += !status;
 	}
 	return status;

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "ctl/table.h"
 
-static void format_limit(char *buf, size_t size, json_object *claim)
+void format_claim_limit(char *buf, size_t size, json_object *claim)
 {
 	char watts[32];
 
@@ -45,12 +45,14 @@ void print_claims(const Ctl *c, json_object *claims)
 		const char *target = json_text(claim, "Target");
 		char limit[64], state[64], ends[32];
 
-		format_limit(limit, sizeof(limit), claim);
+		format_claim_limit(limit, sizeof(limit), claim);
 		format_seconds(ends, sizeof(ends), json_number(claim, "ExpiresIn"));
 		table_row(t, json_text(claim, "Cookie"), limit,
 			  *target ? target : json_text(claim, "Scope"), json_text(claim, "Class"),
 			  claim_state(claim, state, sizeof(state)), ends,
-			  json_true(claim, "Standing") ? "standing" : "held",
+			  json_true(claim, "Standing")   ? "standing"
+			  : json_true(claim, "Orphaned") ? "orphaned"
+							 : "held",
 			  json_text(claim, "Source"), json_text(claim, "Reason"));
 	}
 	table_print(t, c);
@@ -138,6 +140,18 @@ static void print_sensors(json_object *sensors)
 	}
 }
 
+static void print_unsaved(json_object *s)
+{
+	char line[256];
+
+	if (!*json_text(s, "ClaimsUnsaved"))
+		return;
+	snprintf(line, sizeof(line),
+		 "not saved (%s): a restart would bring back those that were saved last",
+		 json_text(s, "ClaimsUnsaved"));
+	print_row("Claims", line);
+}
+
 int verb_status(Ctl *c)
 {
 	_cleanup_json_ json_object *state = NULL;
@@ -152,6 +166,7 @@ int verb_status(Ctl *c)
 	pager_open(c);
 	print_state(state);
 	print_sensors(json_member(state, "Sensors"));
+	print_unsaved(state);
 	if (json_count(json_member(state, "Claims")) > 0) {
 		putchar('\n');
 		print_claims(c, json_member(state, "Claims"));

@@ -20,6 +20,7 @@ typedef enum Option {
 	OPT_CLAIMS,
 	OPT_WAKEUPS,
 	OPT_WAKE,
+	OPT_REPLACE,
 	OPT_ONCE,
 	OPT_WITNESS,
 	OPT_LINES,
@@ -43,6 +44,7 @@ static const struct option long_options[] = {
 	{ "claims", no_argument, NULL, OPT_CLAIMS },
 	{ "wakeups", no_argument, NULL, OPT_WAKEUPS },
 	{ "wake", no_argument, NULL, OPT_WAKE },
+	{ "replace", no_argument, NULL, OPT_REPLACE },
 	{ "once", no_argument, NULL, OPT_ONCE },
 	{ "witness", no_argument, NULL, OPT_WITNESS },
 	{ "lines", required_argument, NULL, OPT_LINES },
@@ -68,7 +70,7 @@ static const struct Verb {
 	int (*run)(Ctl *c);
 } verbs[] = {
 	{ "status", 0, 0, 0, "", verb_status },
-	{ "set", 1, 1, CLAIM_OPTIONS, "LIMIT", verb_set },
+	{ "set", 1, 1, CLAIM_OPTIONS | BIT(OPT_REPLACE), "LIMIT", verb_set },
 	{ "clear", 0, -1, BIT(OPT_ALL) | BIT(OPT_WAKE), "[COOKIE...]", verb_clear },
 	{ "list", 0, 0, BIT(OPT_CLAIMS) | BIT(OPT_WAKEUPS), "", verb_list },
 	{ "show", 1, 1, 0, "DEVICE", verb_show },
@@ -115,6 +117,8 @@ static void print_help(void)
 	     "  --class=CLASS        set, hold: emergency, operator (default), signal, schedule\n"
 	     "  --device=NAME        set, hold: limit one device\n"
 	     "  --group=NAME         set, hold: limit one group\n"
+	     "  --replace            set: end your earlier claims on the same target; each \"set\" is a claim\n"
+	     "                       of its own otherwise, and the lowest holds\n"
 	     "  --forbid=LIST        plan: do without these mechanisms: power-state, power-limit,\n"
 	     "                       condition, link, depth, chunk, pacing, redirect\n"
 	     "  --only=LIST          plan: use these mechanisms alone\n"
@@ -133,7 +137,8 @@ static void print_help(void)
 	     "Exit status: 0 done; 1 failure; 2 wrong usage; 3 storpowerd not running;\n"
 	     "4 refused: not authorized, unknown name, invalid value; 5 verify: settings differ;\n"
 	     "6 set: in force, but the devices cannot get down to it; hold: that of CMD, 128+N when\n"
-	     "signal N killed it, 126 or 127 when it cannot be run or found.");
+	     "signal N killed it, 126 or 127 when it cannot be run or found, 125 when the limit was lost\n"
+	     "and not in force when CMD ended.");
 }
 
 static int parse_json(Ctl *c, const char *format)
@@ -194,6 +199,7 @@ static int take_option(Ctl *c, int option)
 	case OPT_CLAIMS: c->claims = true; break;
 	case OPT_WAKEUPS: c->wakeups = true; break;
 	case OPT_WAKE: c->wake = true; break;
+	case OPT_REPLACE: c->replace = true; break;
 	case OPT_ONCE: c->once = true; break;
 	case OPT_WITNESS: c->witness = true; break;
 	case OPT_LINES: return parse_lines(c, optarg);

@@ -22,6 +22,7 @@ enum {
 	STATUS_REFUSED = 4,
 	STATUS_DIFFERENT = 5,
 	STATUS_DEGRADED = 6,
+	STATUS_NOT_HELD = 125,   /* as timeout(1): the failure is not the command's */
 	STATUS_CANNOT_RUN = 126, /* as env(1) and nohup(1) */
 	STATUS_NOT_FOUND = 127,
 };
@@ -29,7 +30,7 @@ enum {
 typedef struct Ctl {
 	const char *address; /* "system", "session" or a bus address */
 	sd_bus *bus;
-	bool json, json_pretty, pager, legend, all, claims, wakeups, once, wake, witness;
+	bool json, json_pretty, pager, legend, all, claims, wakeups, once, wake, witness, replace;
 	const char *reason, *class, *device, *group, *policy, *forbid, *only;
 	uint64_t for_us, start_in_us; /* 0: not given */
 	unsigned long lines;          /* likewise */
@@ -58,20 +59,31 @@ int verb_wake_test(Ctl *c);
 /* Prints "storpowerctl: ..." on standard error and returns status. */
 int complain(int status, const char *format, ...) _printf_(2, 3);
 
-/* ctl-bus.c. Connects on first use. All return an exit status, errors printed. */
+/* ctl-bus.c. Quietly; 0 or -errno. */
+int ctl_connect(Ctl *c);
+void ctl_disconnect(Ctl *c);
+/* Connects on first use. All return an exit status, errors printed. */
 int ctl_new_call(Ctl *c, const char *member, sd_bus_message **ret);
 int ctl_call(Ctl *c, sd_bus_message *call, sd_bus_message **ret_reply);
 /* new_call, append, call */
 int ctl_simple_call(Ctl *c, sd_bus_message **ret_reply, const char *member, const char *types, ...);
 /* All properties of the manager; all devices, an array of property objects. */
 int ctl_get_state(Ctl *c, json_object **ret);
+/* The same as was known last, without waiting for fresh figures. */
+int ctl_get_known_state(Ctl *c, json_object **ret);
 int ctl_get_devices(Ctl *c, json_object **ret);
 /* NameOwnerChanged of the daemon. 0 or -errno. */
 int ctl_match_daemon(Ctl *c, sd_bus_message_handler_t handler, void *userdata);
 
 /* ctl-set.c: SetBudget with the options of the command line. */
 int ctl_new_claim(Ctl *c, const char *limit, bool standing, sd_bus_message **ret_call);
+json_object *ctl_find_claim(json_object *claims, uint64_t cookie); /* NULL */
+uint64_t ctl_cookie_of(json_object *claim);
 int ctl_parse_budget(const char *text, double *ret_value, const char **ret_unit);
+
+/* ctl-set-print.c. The claims that this one has replaced, as they were. */
+json_object *ctl_replaced_claims(json_object *before, json_object *after, uint64_t cookie);
+void print_set(json_object *state, uint64_t cookie, json_object *replaced);
 
 /* output-json.c. Non-finite numbers become null. */
 json_object *json_from_message(sd_bus_message *m); /* the next value */
@@ -100,6 +112,7 @@ const char *ctl_device_name(const char *name);
 
 /* ctl-status.c */
 void print_claims(const Ctl *c, json_object *claims);
+void format_claim_limit(char *buf, size_t size, json_object *claim); /* "80 % (46.4 W)" */
 void print_degraded(json_object *state);
 
 /* pager.c: standard output goes through $PAGER until pager_close(). */

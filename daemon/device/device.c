@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/printable.h"
+
 Device *device_new(const char *id, const char *name, const char *model, DeviceKind kind,
 		   const DeviceOps *ops, void *impl)
 {
@@ -14,7 +16,7 @@ Device *device_new(const char *id, const char *name, const char *model, DeviceKi
 	atomic_init(&d->n_ref, 1);
 	d->id = strdup(id);
 	d->name = strdup(name);
-	d->model = strdup(model);
+	d->model = printable_copy(model);
 	d->group = strdup("");
 	d->node = strdup("");
 	d->stack = strdup("");

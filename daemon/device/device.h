@@ -76,7 +76,7 @@ struct Device {
 	atomic_uint n_ref;
 	char *id;    /* stable over restarts: names the same hardware again (the journal's key) */
 	char *name;  /* kernel name: nvme0, sda, loop0 */
-	char *model; /* model string, matched against profiles */
+	char *model; /* model string made printable, matched against profiles */
 	char *group; /* "" for none */
 	DeviceKind kind;
 	dev_t devnum;          /* 0: no block device of its own */
@@ -92,6 +92,8 @@ struct Device {
 			       */
 	bool wake_untested;   /* standby needs a wake test that succeeds on this HBA first */
 	char *protected_why;  /* NULL, or why it is never touched: "holds the root file system" */
+	bool departing;       /* it serves nobody any more: once what was set on it is given back,
+			       * it is forgotten */
 	/* what the knob that paces it remembers from one write to the next; malloc'd, and only
 	 * that knob knows its type */
 	void *knob_memory;
@@ -102,7 +104,7 @@ struct Device {
 	void *impl;
 };
 
-/* Copies the strings; one reference. NULL when out of memory. */
+/* Copies the strings, the model made printable; one reference. NULL when out of memory. */
 Device *device_new(const char *id, const char *name, const char *model, DeviceKind kind,
 		   const DeviceOps *ops, void *impl);
 Device *device_ref(Device *d);

@@ -24,6 +24,10 @@ typedef struct InventoryOps {
 	int (*start)(Inventory *i);   /* reports what is there as DEVICE_ADDED */
 	int (*process)(Inventory *i); /* reports what has happened since; never blocks */
 	int (*fd)(Inventory *i); /* becomes readable when process has news; -1: ask each second */
+	/* Looks for hardware of that id that is there without being managed: it is reported as
+	 * DEVICE_ADDED and departing, so that what was set on it can be given back. -ENODEV: it is
+	 * nowhere; another error: it is there, or will be again, but not to be used now. */
+	int (*find)(Inventory *i, const char *id);
 	void (*free)(Inventory *i);
 } InventoryOps;
 struct Inventory {
@@ -47,6 +51,11 @@ static inline int inventory_fd(Inventory *i)
 static inline int inventory_process(Inventory *i)
 {
 	return i->ops->process(i);
+}
+
+static inline int inventory_find(Inventory *i, const char *id)
+{
+	return i->ops->find(i, id);
 }
 
 static inline Inventory *inventory_free(Inventory *i)

@@ -126,16 +126,32 @@ bool block_device_wake_up(Device *d)
 	return i->condition_due && open_condition(d);
 }
 
+char *block_hardware_id(const char *sysfs_root, const char *name)
+{
+	if (is_nvme_controller(name))
+		return nvme_controller_id(sysfs_root, name);
+	return is_loop_name(name) ? text_printf("name:%s", name)
+				  : block_device_id(sysfs_root, name);
+}
+
+/* Is the loop device without a file? */
+static bool is_empty(const char *sysfs_root, const char *name)
+{
+	_cleanup_free_ char *id = block_device_id(sysfs_root, name);
+
+	return !id;
+}
+
 static int new_disk(const char *sysfs_root, const char *name, const BlockDeviceOptions *options,
 		    Device **ret)
 {
-	_cleanup_free_ char *id = block_device_id(sysfs_root, name);
+	_cleanup_free_ char *id = block_hardware_id(sysfs_root, name);
 	_cleanup_free_ char *folder = text_printf("block/%s", name);
 	_cleanup_(real_freep) RealDevice *i = real_new(sysfs_root, folder, 1);
 	_cleanup_(device_unrefp) Device *d = NULL;
 	char model[BLOCK_ATTR_MAX];
 
-	if (!id)
+	if (!id || (is_empty(sysfs_root, name) && !options->departing))
 		return -ENODEV;
 	if (!i)
 		return -ENOMEM;

@@ -11,7 +11,12 @@ typedef struct BlockDeviceOptions {
 	bool wake_tested;        /* it is known to come back from standby by itself */
 	const WakeRecord *wakes; /* which HBAs are; outlives the device. NULL: none */
 	const char *redirect;    /* Device.redirect; NULL: "" */
+	bool departing;          /* a loop device counts without its file, too */
 } BlockDeviceOptions;
+
+/* Device.id: names the same hardware again. What is set on a loop device stays with it whatever
+ * file is attached, so its id is its name. NULL when it is not there. */
+char *block_hardware_id(const char *sysfs_root, const char *name);
 
 /* Makes the device "nvme0" or "sda" by what the device says of itself, without a profile. -ENODEV:
  * it is not there (a loop device without its file is not); -EAGAIN: the NVMe controller is being

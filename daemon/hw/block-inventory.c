@@ -77,12 +77,17 @@ static int each_slot(BlockInventory *b, int (*f)(BlockInventory *b, BlockSlot *s
 	return first;
 }
 
-static int look_at_all(BlockInventory *b)
+static int add_all_slots(BlockInventory *b)
 {
 	int r = add_slots(b, "class/nvme");
 
-	if (r >= 0)
-		r = add_slots(b, "block");
+	return r < 0 ? r : add_slots(b, "block");
+}
+
+static int look_at_all(BlockInventory *b)
+{
+	int r = add_all_slots(b);
+
 	if (r < 0)
 		return r;
 	if (b->n_slots)
@@ -94,7 +99,7 @@ static int look_at_all(BlockInventory *b)
 
 static int review_if_there(BlockInventory *b, BlockSlot *s)
 {
-	return s->device ? block_slot_review(b, s) : 0;
+	return s->device && !s->device->departing ? block_slot_review(b, s) : 0;
 }
 
 static void explain_absence(BlockInventory *b, const char *name)
@@ -177,6 +182,19 @@ static int block_process(Inventory *i)
 	return r;
 }
 
+static int block_find(Inventory *i, const char *id)
+{
+	BlockInventory *b = block_inventory(i);
+	int r = add_all_slots(b), found = -ENODEV;
+
+	for (size_t n = 0; n < b->n_slots && r >= 0 && found == -ENODEV; n++)
+		found = b->slots[n].device && streq(b->slots[n].device->id, id)
+				? 0
+				: block_slot_adopt(b, &b->slots[n], id);
+	drop_empty_slots(b);
+	return r < 0 ? r : found;
+}
+
 static int block_fd(Inventory *i)
 {
 	BlockInventory *b = block_inventory(i);
@@ -208,6 +226,7 @@ static const InventoryOps block_inventory_ops = {
 	.start = block_start,
 	.process = block_process,
 	.fd = block_fd,
+	.find = block_find,
 	.free = block_inventory_free,
 };
 

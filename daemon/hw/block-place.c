@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "stack/pool.h"
 #include "stack/protect.h"
@@ -81,6 +82,14 @@ void block_place_done(BlockPlace *p)
 	free(p->protected_why);
 }
 
+static void make_place_printable(BlockPlace *p)
+{
+	make_printable(p->stack);
+	make_printable(p->pool);
+	if (p->keep_awake_why)
+		make_printable(p->keep_awake_why);
+}
+
 static int fill_place(const BlockInventory *b, const BlockSlot *s, BlockPlace *p)
 {
 	const char *why = why_protected(b, s);
@@ -91,7 +100,10 @@ static int fill_place(const BlockInventory *b, const BlockSlot *s, BlockPlace *p
 	p->stack = stack_of(b, s);
 	p->pool = pool_of(b, s);
 	p->protected_why = why ? strdup(why) : NULL;
-	return p->stack && p->pool && !why == !p->protected_why ? 0 : -ENOMEM;
+	if (!p->stack || !p->pool || !why != !p->protected_why)
+		return -ENOMEM;
+	make_place_printable(p);
+	return 0;
 }
 
 int block_place_find(const BlockInventory *b, const BlockSlot *s, BlockPlace *ret)

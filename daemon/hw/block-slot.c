@@ -124,6 +124,51 @@ static int make_device(BlockInventory *b, const BlockSlot *s, Device **ret)
 	return 0;
 }
 
+static int mark_departing(Device *d, const char *why)
+{
+	char *text = strdup(why);
+
+	if (!text)
+		return -ENOMEM;
+	free(d->protected_why);
+	d->protected_why = text;
+	d->departing = true;
+	return 0;
+}
+
+static bool is_at(const BlockInventory *b, const BlockSlot *s, const char *id)
+{
+	_cleanup_free_ char *own = block_hardware_id(b->sysfs_root, s->name);
+	_cleanup_free_ char *told_apart = own ? text_printf("%s:%s", own, s->name) : NULL;
+
+	return own && (streq(own, id) || (told_apart && streq(told_apart, id)));
+}
+
+int block_slot_adopt(BlockInventory *b, BlockSlot *s, const char *id)
+{
+	const BlockDeviceOptions options = { .wakes = b->options.wakes, .departing = true };
+	_cleanup_(device_unrefp) Device *d = NULL;
+	int r;
+
+	if (s->device || !is_at(b, s, id))
+		return -ENODEV;
+	r = block_device_new(b->sysfs_root, s->name, &options, &d);
+	if (r >= 0)
+		r = give_profile(b, NULL, d);
+	if (r >= 0)
+		r = mark_departing(d, "is not managed any more");
+	if (r < 0)
+		return r == -ENODEV ? -EBUSY : r;
+	free(d->id);
+	d->id = strdup(id);
+	s->identity = strdup(id);
+	if (!d->id || !s->identity)
+		return -ENOMEM;
+	s->device = TAKE_PTR(d);
+	block_tell(b, s->device, DEVICE_ADDED);
+	return 0;
+}
+
 static int slot_add(BlockInventory *b, BlockSlot *s)
 {
 	const char *why = stack_why_refused(s->name);
@@ -196,7 +241,10 @@ int block_slot_review(BlockInventory *b, BlockSlot *s)
  * device or of a namespace. */
 static bool goes_by(const BlockInventory *b, const BlockSlot *s, const char *id, const char *name)
 {
-	if (streq(s->name, name) || streq(id, name) || nvme_namespaces_have(&s->namespaces, name))
+	_cleanup_free_ char *own = block_hardware_id(b->sysfs_root, s->name);
+
+	if (streq(s->name, name) || streq(id, name) || (own && streq(own, name)) ||
+	    nvme_namespaces_have(&s->namespaces, name))
 		return true;
 	for (size_t i = 0; i < s->namespaces.n; i++) {
 		_cleanup_free_ char *other =
@@ -273,6 +321,28 @@ static int identify_slot(BlockInventory *b, BlockSlot *s, char **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
+/* A loop device keeps what was set on it when its file is detached. */
+static bool is_detached(const BlockInventory *b, const BlockSlot *s)
+{
+	_cleanup_free_ char *folder = text_printf("block/%s", s->name);
+
+	return is_loop_name(s->name) && !s->identity && folder &&
+	       sysfs_devnum(b->sysfs_root, folder) == s->device->devnum;
+}
+
+/* True: the device stays until what was set on it is given back. */
+static bool stays(BlockInventory *b, BlockSlot *s)
+{
+	if (s->device->departing)
+		return !s->identity;
+	if (!is_detached(b, s) || mark_departing(s->device, "has no backing file any more") < 0)
+		return false;
+	log_notice("%s: it %s; what was set on it is given back", s->name,
+		   s->device->protected_why);
+	block_tell(b, s->device, DEVICE_CHANGED);
+	return true;
+}
+
 int block_slot_look(BlockInventory *b, BlockSlot *s)
 {
 	_cleanup_free_ char *was = TAKE_PTR(s->identity);
@@ -280,8 +350,13 @@ int block_slot_look(BlockInventory *b, BlockSlot *s)
 
 	if (r < 0)
 		return r;
-	if (s->device && !same_text(was, s->identity))
+	if (s->device && (s->device->departing || !same_text(was, s->identity))) {
+		if (stays(b, s)) {
+			s->identity = TAKE_PTR(was);
+			return 0;
+		}
 		slot_remove(b, s);
+	}
 	if (!s->identity) {
 		s->refused = false;
 		return 0;

@@ -34,6 +34,9 @@ typedef struct BlockInventory {
 
 /* Looks which device has that name now, and reports what has changed. */
 int block_slot_look(BlockInventory *b, BlockSlot *s);
+/* Reports the device as one that departs if it has that id. -ENODEV: it has another; -EBUSY: it
+ * cannot be used now. */
+int block_slot_adopt(BlockInventory *b, BlockSlot *s, const char *id);
 /* The device stays, but what lies on it may have changed. */
 int block_slot_review(BlockInventory *b, BlockSlot *s);
 void block_slot_done(BlockSlot *s);

@@ -111,7 +111,8 @@ int journal_file_replace(JournalFile *f, const char *text, size_t n)
 
 	if (!temporary)
 		return -ENOMEM;
-	fd = open(temporary, O_RDWR | O_APPEND | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	(void)unlink(temporary); /* of a write that was never finished */
+	fd = open(temporary, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
 	r = lock(fd, temporary);

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/set-aside.h"
+#include "base/text.h"
 #include "journal/journal-private.h"
 
 int journal_take_original(void *line, void *loader)
@@ -60,9 +61,59 @@ static const RecordKind *const kinds[] = { &journal_original_kind, &journal_forg
 					   &journal_old_header_kind, &journal_old_original_kind,
 					   NULL };
 
+static bool contains(const char *line, size_t n, const char *what)
+{
+	return memmem(line, n, what, strlen(what));
+}
+
+static bool begins(const char *line, size_t n, const char *what)
+{
+	return n >= strlen(what) && memcmp(line, what, strlen(what)) == 0;
+}
+
+/* The first line holds no original and has no quotes; what is forgotten has none either. A newline
+ * that is gone joins two lines. */
+static bool may_hold_original(const char *line, size_t n)
+{
+	if (begins(line, n, "storpower-"))
+		return contains(line, n, "\"");
+	return !begins(line, n, "forget ") || contains(line, n, "original ") ||
+	       contains(line, n, "was ");
+}
+
+/* What a damaged line has behind KEY=", up to the next quote, as far as a log can show it. */
+static char *read_damaged(const char *line, size_t n, const char *key)
+{
+	_cleanup_free_ char *begin = text_printf(" %s=\"", key);
+	const char *at = begin ? memmem(line, n, begin, strlen(begin)) : NULL;
+	const char *value = at ? at + strlen(begin) : NULL;
+	const char *end = at ? memchr(value, '"', n - (size_t)(value - line)) : NULL;
+	char *text = end ? strndup(value, (size_t)(end - value)) : strdup("(unreadable)");
+
+	for (char *p = text; p && *p; p++)
+		*p = *p < ' ' || *p > '~' ? '?' : *p;
+	return text;
+}
+
+static void take_damaged(const char *line, size_t n, void *loader)
+{
+	Journal *j = ((JournalLoader *)loader)->journal;
+	_cleanup_free_ char *device = read_damaged(line, n, "device"),
+			    *knob = read_damaged(line, n, "knob"),
+			    *value = read_damaged(line, n, "value");
+
+	if (!may_hold_original(line, n))
+		return;
+	j->n_lost++;
+	log_warning("%s: what can be read of that line, right or wrong: device %s, knob %s, "
+		    "originally %s",
+		    j->file.path, device ?: "", knob ?: "", value ?: "");
+}
+
 static const RecordsFormat format = {
 	.name = JOURNAL_NAME,
 	.kinds = kinds,
+	.damaged = take_damaged,
 	.loss = "the original that it may have held is lost; check the settings of your devices",
 	.appended = true,
 };
@@ -86,7 +137,7 @@ static int load(Journal *j, JournalLoader *l)
 	j->distrusted = r > 0 || l->old_boot;
 	/* a copy that cannot be kept is complained of there; putting things back matters more */
 	if (r & RECORDS_DAMAGED)
-		(void)set_aside_copy(path, text, n);
+		j->kept = set_aside_copy(path, text, n) >= 0;
 	return 0;
 }
 

@@ -51,3 +51,17 @@ void journal_forget_moot(Journal *j, JournalSurvival (*survival)(const char *kno
 			forget_moot(j, r, s);
 	}
 }
+
+size_t journal_forget_gone(Journal *j, const char *device_id,
+			   JournalSurvival (*survival)(const char *knob))
+{
+	size_t before = j->n;
+
+	for (size_t i = j->n; i > 0; i--) {
+		const JournalRecord *r = j->records[i - 1];
+
+		if (streq(r->device, device_id) && survival(r->knob) == SURVIVES_NOT)
+			forget(j, r);
+	}
+	return before - j->n;
+}

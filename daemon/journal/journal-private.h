@@ -28,6 +28,8 @@ struct Journal {
 	char *pending;  /* lines not yet written */
 	size_t n_pending;
 	bool dirty;      /* written, not synced */
+	bool kept;       /* the damaged file is kept, and may be the file itself */
+	size_t n_lost;   /* damaged lines that may have held an original */
 	bool distrusted; /* the file may end in rubbish, or is of the old format: write it anew */
 };
 

@@ -102,6 +102,16 @@ size_t journal_size(const Journal *j)
 	return j->n;
 }
 
+const char *journal_device_at(const Journal *j, size_t index)
+{
+	return index < j->n ? j->records[index]->device : NULL;
+}
+
+size_t journal_lost(const Journal *j)
+{
+	return j->n_lost;
+}
+
 size_t journal_size_of(const Journal *j, const char *device_id)
 {
 	size_t n = 0;

@@ -85,13 +85,14 @@ static int rewrite(Journal *j)
 	j->distrusted = true;
 	r = fill_pending(j);
 	if (r >= 0)
-		r = j->n ? journal_file_replace(&j->file, j->pending, j->n_pending)
-			 : journal_file_truncate(&j->file);
+		r = j->n || j->kept
+			    ? journal_file_replace(&j->file, j->pending, j->n ? j->n_pending : 0)
+			    : journal_file_truncate(&j->file);
 	if (r < 0)
 		return log_error_errno(r, "%s: cannot rewrite the journal", j->file.path);
 	j->n_pending = 0;
 	j->dirty = false;
-	j->distrusted = false;
+	j->distrusted = j->kept = false;
 	return 0;
 }
 

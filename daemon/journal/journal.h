@@ -34,6 +34,11 @@ const KnobValue *journal_original(const Journal *j, const char *device_id, const
 int journal_forget(Journal *j, const char *device_id, const char *knob);
 size_t journal_size(const Journal *j);
 size_t journal_size_of(const Journal *j, const char *device_id); /* of the device */
+/* The device of the record at that place, in the order of the ids; NULL past the end. */
+const char *journal_device_at(const Journal *j, size_t index);
+/* How many lines were damaged that may have held an original, which nobody can put back now. What
+ * can be read of each was logged when the journal was opened. */
+size_t journal_lost(const Journal *j);
 
 /* What of a knob's value is still so after a reboot. */
 typedef enum JournalSurvival {
@@ -46,3 +51,7 @@ typedef enum JournalSurvival {
 /* Forgets of the records of an earlier boot what did not survive the reboot, whether the device is
  * still there or not. Records of knobs that nobody knows are logged and kept. */
 void journal_forget_moot(Journal *j, JournalSurvival (*survival)(const char *knob));
+/* The device is gone for good, and so is what lived in the kernel for it: forgets that. Returns how
+ * many records it has forgotten. */
+size_t journal_forget_gone(Journal *j, const char *device_id,
+			   JournalSurvival (*survival)(const char *knob));

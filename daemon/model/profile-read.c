@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/keys.h"
+#include "base/log.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "model/energy-fit.h"
 #include "model/profile-file.h"
@@ -57,7 +59,7 @@ static int take_point(const IniLine *l, void *file)
 #define AN_ENERGY KEY_JOULES, .max = 1000, .expected = "joules such as 3.7 uJ, 25 mJ or 0.1 J"
 
 static const Key profile_keys[] = {
-	{ "match", KEY_CUSTOM, KEY_AT(Profile, models), .take = take_match },
+	{ "match", KEY_CUSTOM, KEY_AT(Profile, models), .many = true, .take = take_match },
 	{ "kind", KEY_NAME, KEY_AT(Profile, kind), .from_name = kind_from_name,
 	  .expected = "nvme, sata-ssd or hdd" },
 	{ "rated", A_POWER, KEY_AT(Profile, rated_w) },
@@ -69,7 +71,7 @@ static const Key profile_keys[] = {
 };
 
 static const Key state_keys[] = {
-	{ "max", A_POWER, KEY_AT(PowerState, max_w), .once = true },
+	{ "max", A_POWER, KEY_AT(PowerState, max_w) },
 	{ "entry", A_TIME, KEY_AT(PowerState, entry_us) },
 	{ "exit", A_TIME, KEY_AT(PowerState, exit_us) },
 	{ "operational", KEY_BOOL, KEY_AT(PowerState, operational) },
@@ -77,7 +79,7 @@ static const Key state_keys[] = {
 };
 
 static const Key condition_keys[] = {
-	{ "watts", A_POWER, KEY_AT(ConditionPower, watts), .once = true },
+	{ "watts", A_POWER, KEY_AT(ConditionPower, watts) },
 	{ "enter", A_TIME, KEY_AT(ConditionPower, enter_s), .per = 1e6 },
 	{ "recovery", A_TIME, KEY_AT(ConditionPower, recovery_s), .per = 1e6 },
 	{ "wake_watts", A_POWER, KEY_AT(ConditionPower, wake_w) },
@@ -86,7 +88,7 @@ static const Key condition_keys[] = {
 };
 
 static const Key point_keys[] = {
-	{ "point", KEY_CUSTOM, .take = take_point },
+	{ "point", KEY_CUSTOM, .many = true, .take = take_point },
 };
 
 #define OF(direction, pattern, m) AN_ENERGY, KEY_AT(Profile, energy[direction##_IO][pattern##_IO].m)
@@ -123,7 +125,8 @@ static int open_state(const IniLine *l, const char *number, void *userdata, void
 	PowerState *ps;
 	unsigned long n;
 
-	if (parse_unsigned(number, PROFILE_STATES_MAX - 1, &n) < 0)
+	/* "01" would be another section and the same state */
+	if (parse_unsigned(number, PROFILE_STATES_MAX - 1, &n) < 0 || (*number == '0' && number[1]))
 		return ini_complain(l, "[%s]: power states are numbered 0 to %d", l->section,
 				    PROFILE_STATES_MAX - 1);
 	ps = &f->profile->states[n];
@@ -156,11 +159,11 @@ static int open_condition(const IniLine *l, const char *name, void *userdata, vo
 }
 
 static const KeySection sections[] = {
-	{ "profile", NULL, KEY_LIST(profile_keys), open_profile },
-	{ "power-state", "N", KEY_LIST(state_keys), open_state },
-	{ "condition", "NAME", KEY_LIST(condition_keys), open_condition },
+	{ "profile", NULL, KEY_LIST(profile_keys), .open = open_profile },
+	{ "power-state", "N", KEY_LIST(state_keys), .open = open_state },
+	{ "condition", "NAME", KEY_LIST(condition_keys), .open = open_condition },
 	{ "points", NULL, KEY_LIST(point_keys) },
-	{ "energy", NULL, KEY_LIST(energy_keys), open_profile },
+	{ "energy", NULL, KEY_LIST(energy_keys), .open = open_profile },
 };
 
 /* Reads on after a complaint, so that one reading shows all of them. */
@@ -211,12 +214,25 @@ static void complete_points(Profile *p)
 	}
 }
 
+/* A profile goes by the name of its file. */
+static bool has_fit_name(const Profile *p)
+{
+	Unfit why;
+
+	if (is_printable(p->name, strlen(p->name), &why))
+		return true;
+	log_warning("%s: the name of the file has %s: rename it", p->path, why.what);
+	return false;
+}
+
 int profile_read(const char *path, Profile **ret)
 {
 	_cleanup_(profile_freep) Profile *p = profile_blank(path);
 	ProfileFile f = { .profile = p };
-	int r = p ? ini_read(path, on_line, &f) : -ENOMEM;
+	int r = p ? 0 : -ENOMEM;
 
+	if (r >= 0)
+		r = has_fit_name(p) ? ini_read(path, on_line, &f) : -EINVAL;
 	if (r >= 0) {
 		complete_points(p);
 		profile_check(&f);

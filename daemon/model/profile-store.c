@@ -26,6 +26,7 @@ static int store_add(ProfileStore *s, const char *path)
 	if (r < 0) {
 		log_warning_errno(r, "%s: leaving this profile out; its devices get a generic one",
 				  path);
+		s->left_out++;
 		return 0;
 	}
 	slot = ARRAY_GROW(s->profiles, s->n);

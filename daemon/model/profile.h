@@ -92,6 +92,7 @@ int profile_generic(const Descriptor *d, Profile **ret);
 typedef struct ProfileStore {
 	Profile **profiles;
 	size_t n;
+	size_t left_out; /* files that are unusable */
 } ProfileStore;
 
 /* Unusable files are logged and left out; the others still load. */

@@ -144,7 +144,7 @@ static int open_rule(const IniLine *l, const char *rest, void *userdata, void **
 
 static const KeySection sections[] = {
 	{ "policy", NULL, KEY_LIST(policy_keys) },
-	{ "devices", "GLOB", KEY_LIST(rule_keys), open_rule },
+	{ "devices", "GLOB", KEY_LIST(rule_keys), .open = open_rule },
 };
 
 /* An unknown section or key is ignored, a bad value makes the policy unusable. */
@@ -155,6 +155,8 @@ static int on_line(const IniLine *l, void *userdata)
 
 	if (e == -EINVAL)
 		r->bad++;
+	if (e == -ENOENT)
+		r->policy->ignored++;
 	return e == -ENOMEM ? e : 0;
 }
 
@@ -201,6 +203,7 @@ static void settle_rest(const char *path, Policy *p)
 		    condition_name(p->rest), condition_name(p->deepest),
 		    condition_name(p->deepest));
 	p->rest = p->deepest;
+	p->ignored++;
 }
 
 int policy_read(const char *path, Policy **ret)

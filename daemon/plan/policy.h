@@ -40,6 +40,7 @@ typedef struct Policy {
 	double latency_weight;  /* 0: throughput only; 1: a doubled p99 halves the value */
 	PolicyRule *rules;
 	size_t n_rules;
+	unsigned ignored; /* lines that were complained of and do not count */
 } Policy;
 
 int policy_read(const char *path, Policy **ret);

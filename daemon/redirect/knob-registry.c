@@ -41,6 +41,14 @@ const Knob *knob_find(const char *name)
 	return NULL;
 }
 
+JournalSurvival knob_survival_of_removal(const char *name)
+{
+	const Knob *k = knob_find(name);
+
+	/* a link's policy is that of the host, which stays when the disk is pulled */
+	return k && k->mechanism == MECHANISM_LINK ? SURVIVES_WHOLE : knob_survival(name);
+}
+
 JournalSurvival knob_survival(const char *name)
 {
 	const Knob *k = knob_find(name);

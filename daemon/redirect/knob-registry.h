@@ -20,3 +20,5 @@ const Knob *knob_find(const char *name);
 
 /* What of the value of the knob survives a reboot, for journal_forget_moot(). */
 JournalSurvival knob_survival(const char *name);
+/* The same of the removal of the device without a reboot, for journal_forget_gone(). */
+JournalSurvival knob_survival_of_removal(const char *name);

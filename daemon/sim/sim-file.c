@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/keys.h"
 #include "base/log.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "sim/sim-random.h"
 
@@ -116,13 +117,13 @@ static int take_demand(const IniLine *l, void *member)
 	return sim_demand_parse(l, member);
 }
 
-#define SECTION_TEXT KEY_TEXT, .once = true
-#define IO_SIZE_KIB  KEY_BYTES, .min = 512, .max = 64 << 20, .per = 1024
-#define SOME_TIME    KEY_DURATION, .min = 1
+#define A_NAME      KEY_TEXT, .is_valid = is_plain_name, .expected = PLAIN_NAME
+#define IO_SIZE_KIB KEY_BYTES, .min = 512, .max = 64 << 20, .per = 1024
+#define SOME_TIME   KEY_DURATION, .min = 1
 
 static const Key node_keys[] = {
-	{ "name", SECTION_TEXT, KEY_AT(SimFile, name) },
-	{ "policy", SECTION_TEXT, KEY_AT(SimFile, policy) },
+	{ "name", A_NAME, KEY_AT(SimFile, name) },
+	{ "policy", A_NAME, KEY_AT(SimFile, policy) },
 	{ "seed", KEY_CUSTOM, KEY_AT(SimFile, seed), .take = take_seed,
 	  .expected = "a whole number from 0 to 18446744073709551615" },
 	{ "model_error", KEY_SHARE, KEY_AT(SimFile, model_error) },
@@ -145,18 +146,18 @@ static const Key workload_keys[] = { KEYS_OF_WORKLOAD(SimWorkload, ) };
 
 static const Key devices_keys[] = {
 	{ "count", KEY_UNSIGNED, KEY_AT(SimGroup, count), .min = 1, .max = DEVICES_MAX },
-	{ "profile", SECTION_TEXT, KEY_AT(SimGroup, profile) },
-	{ "group", SECTION_TEXT, KEY_AT(SimGroup, group) },
-	{ "prefix", SECTION_TEXT, KEY_AT(SimGroup, prefix) },
+	{ "profile", A_NAME, KEY_AT(SimGroup, profile) },
+	{ "group", A_NAME, KEY_AT(SimGroup, group) },
+	{ "prefix", A_NAME, KEY_AT(SimGroup, prefix) },
 	{ "queues", KEY_UNSIGNED, KEY_AT(SimGroup, queues), .min = 1, .max = 1024 },
 	{ "power_limit", KEY_BOOL, KEY_AT(SimGroup, power_limit) },
-	{ "pool", SECTION_TEXT, KEY_AT(SimGroup, pool) },
+	{ "pool", A_NAME, KEY_AT(SimGroup, pool) },
 	{ "pools", KEY_UNSIGNED, KEY_AT(SimGroup, pools), .min = 1, .max = DEVICES_MAX },
-	{ "hba", SECTION_TEXT, KEY_AT(SimGroup, hba) },
-	{ "cache", SECTION_TEXT, KEY_AT(SimGroup, cache) },
+	{ "hba", KEY_TEXT, KEY_AT(SimGroup, hba) },
+	{ "cache", KEY_TEXT, KEY_AT(SimGroup, cache) },
 	{ "cache_size", KEY_BYTES, KEY_AT(SimGroup, cache_bytes), .min = 1 << 30, .max = 0x1p50 },
 	{ "cached_reads", KEY_SHARE, KEY_AT(SimGroup, cached_reads) },
-	{ "workload", SECTION_TEXT, KEY_AT(SimGroup, workload) },
+	{ "workload", KEY_TEXT, KEY_AT(SimGroup, workload) },
 	KEYS_OF_WORKLOAD(SimGroup, own.)
 };
 
@@ -168,12 +169,19 @@ static const Key fault_keys[] = {
 	{ "for", SOME_TIME, KEY_AT(SimFaultPlan, for_us) },
 };
 
+static int complain_of_name(const IniLine *l, const char *name)
+{
+	return ini_complain(l, "[%s]: expected %s, but \"%s\" is something else", l->section,
+			    PLAIN_NAME, name);
+}
+
 static int open_workload(const IniLine *l, const char *name, void *userdata, void **ret)
 {
 	SimFile *f = userdata;
 	SimWorkload *w = NULL;
 
-	(void)l;
+	if (!is_plain_name(name))
+		return complain_of_name(l, name);
 	for (size_t i = 0; i < f->n_workloads; i++)
 		if (streq(f->workloads[i].name, name))
 			w = &f->workloads[i];
@@ -209,8 +217,11 @@ static SimGroup *group_named(SimFile *f, const IniLine *l, const char *name)
 
 static int open_devices(const IniLine *l, const char *name, void *userdata, void **ret)
 {
-	SimGroup *g = group_named(userdata, l, name);
+	SimGroup *g;
 
+	if (!is_plain_name(name))
+		return complain_of_name(l, name);
+	g = group_named(userdata, l, name);
 	if (!g)
 		return -ENOMEM;
 	if (keys_have(workload_keys, ELEMENTSOF(workload_keys), l->key))
@@ -219,14 +230,13 @@ static int open_devices(const IniLine *l, const char *name, void *userdata, void
 	return 0;
 }
 
-/* Sections of one name run together, so the key device= begins a new fault. */
 static int open_fault(const IniLine *l, const char *rest, void *userdata, void **ret)
 {
 	SimFile *f = userdata;
-	SimFaultPlan *p = f->n_faults ? &f->faults[f->n_faults - 1] : NULL;
+	SimFaultPlan *p = f->n_faults && !l->begins ? &f->faults[f->n_faults - 1] : NULL;
 
 	(void)rest;
-	if (streq(l->key, "device")) {
+	if (l->begins && streq(l->key, "device")) {
 		if (f->n_faults == FAULTS_MAX)
 			return ini_complain(l, "more than %d faults", FAULTS_MAX);
 		p = ARRAY_GROW(f->faults, f->n_faults);
@@ -240,9 +250,9 @@ static int open_fault(const IniLine *l, const char *rest, void *userdata, void *
 
 static const KeySection sections[] = {
 	{ "node", NULL, KEY_LIST(node_keys) },
-	{ "workload", "NAME", KEY_LIST(workload_keys), open_workload },
-	{ "devices", "NAME", KEY_LIST(devices_keys), open_devices },
-	{ "fault", NULL, KEY_LIST(fault_keys), open_fault },
+	{ "workload", "NAME", KEY_LIST(workload_keys), .open = open_workload },
+	{ "devices", "NAME", KEY_LIST(devices_keys), .open = open_devices },
+	{ "fault", NULL, KEY_LIST(fault_keys), .many = true, .open = open_fault },
 };
 
 static int on_line(const IniLine *l, void *userdata)
@@ -347,7 +357,7 @@ int sim_file_read(const char *path, SimFile **ret)
 
 	if (!f)
 		return -ENOMEM;
-	r = read_file(path, &text);
+	r = ini_load(path, &text);
 	if (r < 0)
 		return log_error_errno(r, "Cannot read node file %s", path);
 	f->hash = sim_hash_text(text);

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/log.h"
+#include "base/text.h"
 
 SimNode *sim_node_unref(SimNode *n)
 {
@@ -73,6 +74,17 @@ static int node_fd(Inventory *i)
 	return -1;
 }
 
+/* All that the node has is managed: what is away comes back. */
+static int node_find(Inventory *i, const char *id)
+{
+	const SimNode *n = sim_node_of(i);
+
+	for (size_t k = 0; k < n->n_devices; k++)
+		if (streq(n->devices[k]->device->id, id))
+			return -EBUSY;
+	return -ENODEV;
+}
+
 static void node_free(Inventory *i)
 {
 	SimNode *n = sim_node_of(i);
@@ -88,6 +100,7 @@ static const InventoryOps node_ops = {
 	.start = node_start,
 	.process = node_process,
 	.fd = node_fd,
+	.find = node_find,
 	.free = node_free,
 };
 

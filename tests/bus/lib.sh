@@ -48,6 +48,13 @@ start_bus() {
 	eventually test -S "$tmp/bus"
 }
 
+# The daemon ends with it.
+stop_bus() {
+	kill "$bus_pid"
+	wait "$bus_pid" "$daemon_pid" 2>/dev/null
+	bus_pid= daemon_pid=
+}
+
 start_daemon() { # [OPTION...]: on what "what" says
 	mkdir -p "$tmp/etc"
 	"$storpowerd" "${what[@]}" --bus="$address" \

@@ -19,8 +19,17 @@ for unit in '""' kW percent; do
 	ok "the unit $unit is refused" refused InvalidLimit SetBudget 50 "$unit" "$none"
 done
 
+# not_repeated TEXT: where a name is unknown
+not_repeated() {
+	local answer
+	answer=$(call Explain "$1"; call SetPolicy "$1"; call SetBudget 50 "$1" "$none"
+		call SetBudget 50 % "{'$1': <'x'>}")
+	echo "$answer"
+	[[ $answer == *Unknown* && $answer != *"$1"* ]]
+}
+
 bad() { # ERROR OPTIONS
-	ok "SetBudget with $2 is refused" refused "$1" SetBudget 50 % "$2"
+	ok "SetBudget with $(printf %q "$2") is refused" refused "$1" SetBudget 50 % "$2"
 }
 bad InvalidOption "{'nosuch': <'x'>}"
 bad InvalidOption "{'class': <'urgent'>}"
@@ -28,6 +37,22 @@ bad InvalidOption "{'class': <''>}"
 bad InvalidOption "{'reason': <uint32 5>}"
 bad InvalidOption "{'reason': <'two\\nlines'>}"
 bad InvalidOption "{'reason': <'$(printf 'x%.0s' {1..300})'>}"
+for text in $'\u009b31m' $'\u202egpj' $'\u2066x' $'\u061cx' $'a\u2028b' $'\e[31m' $'a\tb'; do
+	for option in reason source class device group; do
+		bad InvalidOption "{'$option': <'$text'>}"
+	done
+	ok "SetPolicy of $(printf %q "$text") is refused" refused UnknownPolicy SetPolicy "$text"
+	ok "no error repeats it" not_repeated "$text"
+done
+for seconds in "[1.0]" "@ad []" "(1.0,)" "{'a': 1.0}" "<1.0>" "'1'" "true" "int32 5" "byte 0x05" "@s ''"; do
+	for option in for_seconds start_in_seconds; do
+		bad InvalidOption "{'$option': <$seconds>}"
+	done
+done
+for option in reason source class device group standing; do
+	bad InvalidOption "{'$option': <['a']>}"
+	bad InvalidOption "{'$option': <{'a': 1.0}>}"
+done
 bad InvalidOption "{'for_seconds': <-1.0>}"
 bad InvalidOption "{'for_seconds': <0.0>}"
 bad InvalidOption "{'for_seconds': <1e99>}"

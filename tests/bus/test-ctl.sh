@@ -18,7 +18,8 @@ start_daemon
 device=$(ctl list --json=short | jq -r '.[0].Name')
 
 for wrong in "set" "set 80" "set -- -1W" "set 101%" "set nan%" "set 1e99W" "set 80% --for=soon" \
-	"set 80% --for=0s" "set 80% --device=a --group=b" "plan" "plan 80" "frob" "show" \
+	"set 80% --for=0s" "set 80% --device=a --group=b" \
+	"set 80% --replace --start-in=1h" "hold 80% --replace -- true" "plan" "plan 80" "frob" "show" \
 	"list --for=2h" "status --frob" "status extra" "hold 80%" "clear x" "clear 1 --all" \
 	"status --json=xml" "top --lines=0" "top --lines=x" "top sda" "list --once" \
 	"list --claims --wakeups" "list --wake" "set 80% --wake" "wake" "wake sda --all" "wake-test"; do

@@ -10,7 +10,8 @@ static bool same(const Claim *a, const Claim *b)
 	       a->limit == b->limit && a->unit == b->unit && a->created_us == b->created_us &&
 	       a->start_us == b->start_us && a->expiry_us == b->expiry_us &&
 	       streq(a->target ?: "", b->target ?: "") && streq(a->source, b->source) &&
-	       streq(a->reason, b->reason);
+	       streq(a->reason, b->reason) && streq(a->owner ?: "", b->owner ?: "") &&
+	       streq(a->bus ?: "", b->bus ?: "");
 }
 
 /* What loads, saves and loads again as the same claims and the same text. */

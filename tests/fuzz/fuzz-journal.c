@@ -64,6 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_check(write_bytes_atomic(folder.path, text, size, 0600) == 0);
 	r = journal_open(folder.path, "boot", &j);
 	fuzz_check(r == 0 || r == -EPROTONOSUPPORT);
+	fuzz_check_kept(&folder, text, size);
+	fuzz_check(r < 0 || journal_lost(j) == 0 || access(folder.damaged, F_OK) == 0);
 	if (r == 0)
 		j = check_journal(&folder, j);
 	fuzz_close_folder(&folder);

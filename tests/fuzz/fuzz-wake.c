@@ -30,6 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_check(write_bytes_atomic(folder.path, text, size, 0600) == 0);
 	q = wake_record_open(folder.path, &r);
 	fuzz_check(q == 0 || q == -EPROTONOSUPPORT);
+	fuzz_check_kept(&folder, text, size);
 	if (q == 0) {
 		once = saved(folder.path);
 		unlink(folder.damaged);

@@ -47,6 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_check(write_bytes_atomic(folder.path, text, size, 0600) == 0);
 	r = wear_book_load(folder.path, &b);
 	fuzz_check(r == 0 || r == -EPROTONOSUPPORT);
+	fuzz_check_kept(&folder, text, size);
 	if (r == 0)
 		check_book(&folder, b);
 	fuzz_close_folder(&folder);

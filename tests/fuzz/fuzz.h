@@ -98,6 +98,18 @@ static inline void fuzz_close_folder(const FuzzFolder *f)
 		abort();
 }
 
+/* What is not understood in whole is kept as it was found: these bytes. */
+static inline void fuzz_check_kept(const FuzzFolder *f, const char *text, size_t size)
+{
+	_cleanup_fclose_ FILE *kept = fopen(f->damaged, "re");
+	_cleanup_free_ char *found = malloc(size + 2);
+
+	if (!kept)
+		return;
+	if (!found || fread(found, 1, size + 2, kept) != size || memcmp(found, text, size) != 0)
+		abort();
+}
+
 /* Like assert(), but never compiled out. */
 #define fuzz_check(x)                                                                              \
 	do {                                                                                       \

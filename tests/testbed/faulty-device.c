@@ -51,11 +51,20 @@ static int before_read(const FaultyDevice *f, const char *name)
 	return f->blind && f->unseen && concerns(f, name) ? -EIO : 0;
 }
 
+static int after_read(const FaultyDevice *f, const char *name, int r)
+{
+	if (f->read_us && concerns(f, name))
+		clock_sleep_us(f->clock, f->read_us);
+	return r;
+}
+
 static int faulty_attr_read(Device *d, const char *attr, char *buf, size_t size)
 {
 	int r = before_read(faulty(d), attr);
 
-	return r < 0 ? r : faulty(d)->healthy->attr_read(d, attr, buf, size);
+	if (r >= 0)
+		r = faulty(d)->healthy->attr_read(d, attr, buf, size);
+	return after_read(faulty(d), attr, r);
 }
 
 static int faulty_attr_write(Device *d, const char *attr, const char *value)
@@ -67,6 +76,11 @@ static int faulty_attr_write(Device *d, const char *attr, const char *value)
 	return after_write(faulty(d), attr, r);
 }
 
+static int faulty_feature_get(Device *d, uint8_t feature, uint32_t *ret)
+{
+	return after_read(faulty(d), "feature", faulty(d)->healthy->feature_get(d, feature, ret));
+}
+
 static int faulty_feature_set(Device *d, uint8_t feature, uint32_t value)
 {
 	int r = before_write(faulty(d), "feature");
@@ -74,6 +88,11 @@ static int faulty_feature_set(Device *d, uint8_t feature, uint32_t value)
 	if (r >= 0)
 		r = faulty(d)->healthy->feature_set(d, feature, value);
 	return after_write(faulty(d), "feature", r);
+}
+
+static int faulty_condition_get(Device *d, Condition *ret)
+{
+	return after_read(faulty(d), "condition", faulty(d)->healthy->condition_get(d, ret));
 }
 
 static int faulty_condition_set(Device *d, Condition c)
@@ -89,7 +108,9 @@ static int faulty_cgroup_read(Device *d, const char *file, char *buf, size_t siz
 {
 	int r = before_read(faulty(d), file);
 
-	return r < 0 ? r : faulty(d)->healthy->cgroup_read(d, file, buf, size);
+	if (r >= 0)
+		r = faulty(d)->healthy->cgroup_read(d, file, buf, size);
+	return after_read(faulty(d), file, r);
 }
 
 static int faulty_cgroup_write(Device *d, const char *file, const char *line)
@@ -101,6 +122,11 @@ static int faulty_cgroup_write(Device *d, const char *file, const char *line)
 	return after_write(faulty(d), file, r);
 }
 
+static int faulty_counters(Device *d, DeviceCounters *ret)
+{
+	return after_read(faulty(d), "counters", faulty(d)->healthy->counters(d, ret));
+}
+
 void faulty_device_wrap(FaultyDevice *f, Device *d, const Clock *clock)
 {
 	*f = (FaultyDevice){ .ops = *d->ops, .healthy = d->ops, .clock = clock };
@@ -108,13 +134,19 @@ void faulty_device_wrap(FaultyDevice *f, Device *d, const Clock *clock)
 		f->ops.attr_read = faulty_attr_read;
 	if (f->ops.attr_write)
 		f->ops.attr_write = faulty_attr_write;
+	if (f->ops.feature_get)
+		f->ops.feature_get = faulty_feature_get;
 	if (f->ops.feature_set)
 		f->ops.feature_set = faulty_feature_set;
+	if (f->ops.condition_get)
+		f->ops.condition_get = faulty_condition_get;
 	if (f->ops.condition_set)
 		f->ops.condition_set = faulty_condition_set;
 	if (f->ops.cgroup_read)
 		f->ops.cgroup_read = faulty_cgroup_read;
 	if (f->ops.cgroup_write)
 		f->ops.cgroup_write = faulty_cgroup_write;
+	if (f->ops.counters)
+		f->ops.counters = faulty_counters;
 	d->ops = &f->ops;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A device of any kind whose writes fail as no simulated fault does: one attribute alone refuses or
- * hangs, or a write takes and cannot be read back. */
+/* A device of any kind that fails as no simulated fault does: one attribute alone refuses or hangs,
+ * a write takes and cannot be read back, or what was read comes late. */
 
 #include "device/device.h"
 
@@ -12,11 +12,12 @@ typedef struct FaultyDevice {
 	DeviceOps ops; /* first: a device's ops are its FaultyDevice */
 	const DeviceOps *healthy;
 	const Clock *clock;
-	const char *of;                /* part of the name of the attribute or file; NULL: of all */
-	bool refuse;                   /* writes: -EIO */
+	const char *of; /* part of the name of the attribute, file or operation; NULL: of all */
+	bool refuse;    /* writes: -EIO */
 	atomic_uint_least64_t hang_us; /* writes take so much longer... */
 	bool late;                     /* ...after they have taken effect, not before */
 	atomic_uint hanging;           /* writes now on their way */
+	uint64_t read_us;              /* reads take so much longer, after they have been done */
 	bool blind;                    /* after a write, reads: -EIO */
 	atomic_bool unseen;            /* written while blind */
 	atomic_uint n_writes;          /* tried */

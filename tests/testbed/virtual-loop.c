@@ -18,7 +18,9 @@ typedef struct VirtualLoop {
 	uint64_t wake_us;
 	Finished *finished; /* by time */
 	unsigned fast, slow;
-	unsigned refused; /* submits to come */
+	unsigned refused;                    /* submits to come */
+	uint64_t free_us[FAST_THREADS_MOST]; /* when the threads of fast jobs are */
+	unsigned n_threads;                  /* of those; 0: there is always one more */
 } VirtualLoop;
 
 static uint64_t virtual_now_us(void *userdata)
@@ -40,10 +42,24 @@ static void virtual_sleep_us(void *userdata, uint64_t us)
 	}
 }
 
+/* The one that is free first; NULL: another one. */
+static uint64_t *thread_for(VirtualLoop *l, const Work *job)
+{
+	uint64_t *first = l->free_us;
+
+	if (job->slow || !l->n_threads)
+		return NULL;
+	for (unsigned i = 1; i < l->n_threads; i++)
+		if (l->free_us[i] < *first)
+			first = &l->free_us[i];
+	return first;
+}
+
 static int virtual_submit(Loop *loop, Work *job)
 {
 	VirtualLoop *l = (VirtualLoop *)loop;
 	Finished **at = &l->finished, *f;
+	uint64_t *thread = thread_for(l, job);
 
 	if (l->refused) {
 		l->refused--;
@@ -53,9 +69,11 @@ static int virtual_submit(Loop *loop, Work *job)
 	if (!f)
 		return -ENOMEM;
 	l->in_job = true;
-	l->job_us = 0;
+	l->job_us = thread && *thread > l->now_us ? *thread - l->now_us : 0;
 	job->run(job);
 	*f = (Finished){ .when_us = l->now_us + l->job_us, .job = job };
+	if (thread)
+		*thread = f->when_us;
 	l->in_job = false;
 	l->job_us = 0;
 	while (*at && (*at)->when_us <= f->when_us)
@@ -164,4 +182,9 @@ uint64_t virtual_loop_blocked_us(const Loop *loop)
 void virtual_loop_refuse(Loop *loop, unsigned n)
 {
 	((VirtualLoop *)loop)->refused = n;
+}
+
+void virtual_loop_limit_fast(Loop *loop, unsigned n_threads)
+{
+	((VirtualLoop *)loop)->n_threads = n_threads;
 }

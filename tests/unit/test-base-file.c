@@ -131,11 +131,24 @@ static void a_failed_atomic_write_leaves_the_old_file(void **state)
 	(void)state;
 	put("state", "old");
 	assert_int_equal(mkdir("state.new", 0700), 0);
-	assert_int_equal(write_file_atomic("state", "new", 0600), -EISDIR);
+	assert_int_equal(write_file_atomic("state", "new", 0600), -EEXIST);
 	assert_int_equal(read_file("state", &text), 0);
 	assert_string_equal(text, "old");
 	assert_int_equal(rmdir("state.new"), 0);
 	assert_int_equal(write_file_atomic("absent/state", "new", 0600), -ENOENT);
+}
+
+static void neither_half_a_file_nor_a_fifo_stops_an_atomic_write(void **state)
+{
+	_cleanup_free_ char *text = NULL;
+
+	(void)state;
+	assert_int_equal(mkfifo("state.new", 0600), 0); /* to open it would wait for ever */
+	assert_int_equal(write_file_atomic("state", "one", 0600), 0);
+	put("state.new", "half of a longer text");
+	assert_int_equal(write_file_atomic("state", "two", 0600), 0);
+	assert_int_equal(read_file("state", &text), 0);
+	assert_string_equal(text, "two");
 }
 
 static void missing_folders_are_made_and_present_ones_do_no_harm(void **state)
@@ -247,6 +260,7 @@ int main(void)
 		cmocka_unit_test(a_file_of_over_64_mib_is_refused),
 		cmocka_unit_test(an_atomic_write_replaces_and_leaves_nothing_else),
 		cmocka_unit_test(a_failed_atomic_write_leaves_the_old_file),
+		cmocka_unit_test(neither_half_a_file_nor_a_fifo_stops_an_atomic_write),
 		cmocka_unit_test(missing_folders_are_made_and_present_ones_do_no_harm),
 		cmocka_unit_test(an_earlier_folder_hides_the_same_name_in_a_later_one),
 		cmocka_unit_test(a_folder_is_not_listed_and_a_link_is),

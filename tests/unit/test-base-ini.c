@@ -77,6 +77,69 @@ static void an_indented_line_is_another_value_of_the_key_above(void **state)
 	assert_string_equal(seen.text, "2 [a] models=x;3 [a] models=y = z;");
 }
 
+typedef struct Before {
+	unsigned section, key;
+	bool begins;
+} Before;
+
+static int note_before(const IniLine *l, void *userdata)
+{
+	((Before *)userdata)[l->line] = (Before){ l->section_before, l->key_before, l->begins };
+	return 0;
+}
+
+static void what_stood_before_is_told_with_its_line(void **state)
+{
+	Before b[16] = {};
+
+	(void)state;
+	assert_int_equal(
+		ini_read_text("x.conf",
+			      "[a]\nk = 1\nj = 1\nk = 2\n  3\n[b]\nk = 1\n[a]\nk = 1\nk = 1\n"
+			      "[d  e]\n\tk = 1\n[d e]\nl = 1\n",
+			      note_before, b),
+		0);
+	assert_true(!b[2].section && !b[2].key && b[2].begins && !b[3].key && !b[3].begins);
+	assert_int_equal(b[4].key, 2);
+	assert_int_equal(b[5].key, 2); /* another value of it */
+	assert_true(!b[7].section && !b[7].key && b[7].begins);
+	assert_true(b[9].section == 1 && !b[9].key && b[9].begins);
+	assert_true(b[10].section == 1 && b[10].key == 9 && !b[10].begins);
+	assert_true(!b[12].section && b[14].section == 11);
+}
+
+static void what_is_no_text_is_refused_and_not_handed_on(void **state)
+{
+	static const char *const bad[] = {
+		"k\374 = 1",    "k = \302\2331m", "k = \342\200\256x", "k = \342\200\250",
+		"k = \033[31m", "[b\377]",        "k = 1\r2",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ELEMENTSOF(bad); i++) {
+		_cleanup_free_ char *text = text_printf(
+			"# \374\n\t; \033\n[a]\nb =\tc\r\n%s\nd = gr\303\274n\n", bad[i]);
+		Seen seen = { 0 };
+
+		assert_int_equal(ini_read_text("x.conf", text, note, &seen), -EBADMSG);
+		assert_string_equal(seen.text, "4 [a] b=c;6 [a] d=gr\303\274n;");
+	}
+}
+
+static void a_nul_byte_is_refused(void **state)
+{
+	char path[] = "/tmp/storpower-test-XXXXXX";
+	_cleanup_close_ int fd = mkstemp(path);
+	static const char text[] = "[a]\nb = c\0\n";
+	Seen seen = { 0 };
+
+	(void)state;
+	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
+	assert_int_equal(ini_read(path, note, &seen), -EBADMSG);
+	assert_int_equal(seen.calls, 0);
+	assert_int_equal(unlink(path), 0);
+}
+
 static void a_last_line_needs_no_newline(void **state)
 {
 	Seen seen = { 0 };
@@ -195,6 +258,9 @@ int main(void)
 		cmocka_unit_test(every_key_comes_with_its_section_and_line),
 		cmocka_unit_test(headings_come_too_where_they_are_asked_for),
 		cmocka_unit_test(an_indented_line_is_another_value_of_the_key_above),
+		cmocka_unit_test(what_stood_before_is_told_with_its_line),
+		cmocka_unit_test(what_is_no_text_is_refused_and_not_handed_on),
+		cmocka_unit_test(a_nul_byte_is_refused),
 		cmocka_unit_test(a_last_line_needs_no_newline),
 		cmocka_unit_test(nothing_is_a_good_file),
 		cmocka_unit_test(a_line_that_is_not_ini_is_refused),

@@ -25,7 +25,6 @@ typedef struct Thing {
 	Colour colour;
 	unsigned set;
 	int custom;
-	double once;
 } Thing;
 
 typedef struct Things {
@@ -81,7 +80,7 @@ static const Key keys[] = {
 	{ "bytes", KEY_BYTES, KEY_AT(Thing, bytes), .min = 512, .max = 64 << 20 },
 	{ "kib", KEY_BYTES, KEY_AT(Thing, kib), .per = 1024 },
 	{ "flag", KEY_BOOL, KEY_AT(Thing, flag) },
-	{ "text", KEY_TEXT, KEY_AT(Thing, text), .once = true },
+	{ "text", KEY_TEXT, KEY_AT(Thing, text), .many = true },
 	{ "word", KEY_TEXT_OR_NULL, KEY_AT(Thing, word), .is_valid = is_short,
 	  .expected = "five letters at most" },
 	{ "colour", KEY_NAME, KEY_AT(Thing, colour), .from_name = colour_from_name,
@@ -90,7 +89,6 @@ static const Key keys[] = {
 	{ "even", KEY_CUSTOM, KEY_AT(Thing, custom), .take = take_even,
 	  .expected = "an even number" },
 	{ "silent", KEY_CUSTOM, .take = take_silently },
-	{ "once", KEY_NUMBER, KEY_AT(Thing, once), .once = true },
 };
 
 static const Key few_keys[] = { { "whole", KEY_UNSIGNED, KEY_AT(Thing, whole) },
@@ -111,7 +109,8 @@ static int open_named(const IniLine *l, const char *rest, void *userdata, void *
 
 static const KeySection sections[] = {
 	{ "thing", NULL, KEY_LIST(keys) }, /* `main` is the first member of Things */
-	{ "other", "NAME", KEY_LIST(few_keys), open_named },
+	{ "other", "NAME", KEY_LIST(few_keys), .open = open_named },
+	{ "free", NULL, KEY_LIST(keys), .many = true },
 };
 
 static int apply(Things *t, const char *section, const char *key, const char *value)
@@ -140,7 +139,7 @@ static int apply_heard(Things *t, const char *const line[3], char said[1024])
 
 static Things blank(void)
 {
-	return (Things){ .main.once = NAN };
+	return (Things){};
 }
 
 static void done(Things *t)
@@ -157,7 +156,6 @@ static void a_good_value_of_each_type_is_taken(void **state)
 		{ "seconds", "1.5s" }, { "bytes", "64M" }, { "kib", "16K" },
 		{ "flag", "on" },      { "text", "" },     { "word", "abcde" },
 		{ "colour", "green" }, { "set", "a b" },   { "even", "42" },
-		{ "once", "2" },
 	};
 	Things t = blank();
 
@@ -165,7 +163,7 @@ static void a_good_value_of_each_type_is_taken(void **state)
 	for (size_t i = 0; i < ELEMENTSOF(lines); i++)
 		assert_int_equal(apply(&t, "thing", lines[i][0], lines[i][1]), 0);
 	assert_true(t.main.number == 1000 && t.main.whole == 64 && t.main.watts == 350);
-	assert_true(t.main.joules == 0.025 && t.main.share == 0.35 && t.main.once == 2);
+	assert_true(t.main.joules == 0.025 && t.main.share == 0.35);
 	assert_true(t.main.us == 90000000 && t.main.seconds == 1.5);
 	assert_true(t.main.bytes == 64 << 20 && t.main.kib == 16);
 	assert_true(t.main.flag && t.main.colour == GREEN && t.main.set == 3);
@@ -281,15 +279,17 @@ static const struct Complaint {
 	  "unknown key \"size\": [other a] has no key \"size\", only: whole, flag\n" },
 	{ { "others", "size", "1" },
 	  -ENOENT,
-	  "unknown section [others]: expected [thing], [other NAME]\n" },
+	  "unknown section [others]: expected [thing], [other NAME], [free]\n" },
 	{ { "other", "flag", "1" }, -ENOENT, "unknown section [other]: expected [thing]" },
 	{ { "other ", "flag", "1" }, -ENOENT, "unknown section [other ]: expected [thing]" },
 	{ { "thing x", "flag", "1" }, -ENOENT, "unknown section [thing x]: expected [thing]" },
 	{ { "other bad", "flag", "1" }, -EINVAL, "a bad name\n" },
 	{ { "", "flag", "1" },
 	  -ENOENT,
-	  "\"flag\" stands before any section: expected [thing], [other NAME] above it\n" },
-	{ { "", NULL, "" }, -ENOENT, "unknown section []: expected [thing], [other NAME]\n" },
+	  "\"flag\" stands before any section: expected [thing], [other NAME], [free] above it\n" },
+	{ { "", NULL, "" },
+	  -ENOENT,
+	  "unknown section []: expected [thing], [other NAME], [free]\n" },
 };
 
 static void a_complaint_says_where_and_what_would_be_right_and_nothing_is_changed(void **state)
@@ -308,22 +308,41 @@ static void a_complaint_says_where_and_what_would_be_right_and_nothing_is_change
 	}
 }
 
-static void what_may_be_said_once_is_refused_the_second_time(void **state)
+static int apply_line(Things *t, const IniLine *l)
 {
+	return keys_apply(sections, ELEMENTSOF(sections), l, t);
+}
+
+static void a_key_that_is_there_twice_is_refused_the_second_time(void **state)
+{
+	IniLine again = { "x", 9, "thing", "whole", "3", .key_before = 4 };
 	Things t = blank();
-	char said[1024];
 
 	(void)state;
-	assert_int_equal(apply(&t, "thing", "once", "junk"), -EINVAL); /* that was no first time */
-	assert_int_equal(apply(&t, "thing", "once", "0"), 0);
-	assert_int_equal(apply_heard(&t, (const char *[]){ "thing", "once", "1" }, said), -EINVAL);
-	assert_string_equal(said, "<4>etc/x.conf:7: [thing] is described twice: expected one "
-				  "\"once\", this is another\n");
-	assert_true(t.main.once == 0);
-	assert_int_equal(apply(&t, "thing", "text", ""), 0);
-	assert_int_equal(apply(&t, "thing", "text", "more"), -EINVAL);
-	assert_string_equal(t.main.text, "");
+	assert_int_equal(apply(&t, "thing", "whole", "2"), 0);
+	assert_int_equal(apply_line(&t, &again), -EINVAL);
+	assert_int_equal(t.main.whole, 2);
+	again.key = "text"; /* there may be many of them */
+	assert_int_equal(apply_line(&t, &again), 0);
+	assert_string_equal(t.main.text, "3");
 	done(&t);
+}
+
+static void a_section_that_is_there_twice_is_refused_the_second_time(void **state)
+{
+	IniLine again = { "x", 9, "other a", "whole", "3", .begins = true, .section_before = 4 };
+	Things t = blank();
+
+	(void)state;
+	assert_int_equal(apply_line(&t, &again), -EINVAL);
+	again.begins = false;
+	assert_int_equal(apply_line(&t, &again), -EINVAL);
+	assert_int_equal(t.named.whole, 0);
+	again.section = "others a";
+	assert_int_equal(apply_line(&t, &again), -ENOENT);
+	again.section = "free";
+	assert_int_equal(apply_line(&t, &again), 0);
+	assert_int_equal(t.main.whole, 3);
 }
 
 static void a_section_with_a_name_finds_its_own_struct(void **state)
@@ -363,8 +382,8 @@ static void what_is_known_can_be_asked(void **state)
 	Things t = blank();
 
 	(void)state;
-	assert_true(keys_have(keys, ELEMENTSOF(keys), "once"));
-	assert_false(keys_have(few_keys, ELEMENTSOF(few_keys), "once"));
+	assert_true(keys_have(keys, ELEMENTSOF(keys), "text"));
+	assert_false(keys_have(few_keys, ELEMENTSOF(few_keys), "text"));
 	assert_true(keys_have_section(sections, 2, &(IniLine){ .section = "thing" }, &t));
 	assert_true(keys_have_section(sections, 2, &(IniLine){ .section = "other x" }, &t));
 	assert_false(keys_have_section(sections, 2, &(IniLine){ .section = "other " }, &t));
@@ -379,7 +398,8 @@ int main(void)
 		cmocka_unit_test(nothing_makes_null_of_a_text_that_may_be_absent),
 		cmocka_unit_test(
 			a_complaint_says_where_and_what_would_be_right_and_nothing_is_changed),
-		cmocka_unit_test(what_may_be_said_once_is_refused_the_second_time),
+		cmocka_unit_test(a_key_that_is_there_twice_is_refused_the_second_time),
+		cmocka_unit_test(a_section_that_is_there_twice_is_refused_the_second_time),
 		cmocka_unit_test(a_section_with_a_name_finds_its_own_struct),
 		cmocka_unit_test(a_heading_opens_its_section_alone),
 		cmocka_unit_test(lack_of_memory_is_no_mistake_of_the_file),

@@ -330,33 +330,102 @@ static void a_first_version_has_comments_and_no_checksums(void **state)
 	check(&old, "storpower-things 1\nthing name=two count=2 number=2", RECORDS_DAMAGED, "");
 }
 
-static void set_aside_moves_or_copies(void **state)
+static int make_folder(void **state)
 {
 	char folder[] = "/tmp/storpower-test-XXXXXX";
-	_cleanup_free_ char *path = NULL, *aside = NULL, *kept = NULL;
-	size_t n;
 
-	(void)state;
-	assert_non_null(mkdtemp(folder));
-	path = text_printf("%s/state", folder);
-	aside = text_printf("%s/state.damaged", folder);
+	if (!mkdtemp(folder))
+		return -1;
+	*state = text_printf("%s/state", folder);
+	return *state ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+	static const char *const suffixes[] = { "", ".damaged", ".damaged.2", ".damaged.3" };
+	char *path = *state;
+
+	for (size_t i = 0; i < ELEMENTSOF(suffixes); i++) {
+		_cleanup_free_ char *file = text_printf("%s%s", path, suffixes[i]);
+
+		(void)remove(file);
+	}
+	*strrchr(path, '/') = '\0';
+	assert_int_equal(rmdir(path), 0);
+	free(path);
+	return 0;
+}
+
+static void check_file(const char *path, const char *suffix, const char *text)
+{
+	_cleanup_free_ char *file = text_printf("%s%s", path, suffix), *found = NULL;
+
+	assert_int_equal(read_file(file, &found), 0);
+	assert_string_equal(found, text);
+}
+
+static void what_is_set_aside_replaces_nothing(void **state)
+{
+	const char *path = *state;
+
 	assert_int_equal(set_aside(path, "going on without"), -ENOENT);
 	assert_int_equal(write_file_atomic(path, "first", 0644), 0);
-	assert_int_equal(set_aside_copy(path, "fo\0und", 6), 0);
-	assert_int_equal(read_bytes(aside, &kept, &n), 0);
-	assert_int_equal(n, 6);
-	assert_memory_equal(kept, "fo\0und", 6);
-	assert_int_equal(access(path, F_OK), 0);
+	assert_int_equal(set_aside_copy(path, "first", 5), 0);
+	assert_int_equal(set_aside_copy(path, "first", 5), 0); /* it is kept already */
+	check_file(path, "", "first");
+	assert_int_equal(write_file_atomic(path, "second", 0644), 0);
+	check_file(path, ".damaged", "first");
+	assert_int_equal(set_aside_copy(path, "second", 6), 0);
+	assert_int_equal(write_file_atomic(path, "third", 0644), 0);
 	assert_int_equal(set_aside(path, "going on without"), 0);
 	assert_int_equal(access(path, F_OK), -1);
-	freep(&kept);
-	assert_int_equal(read_file(aside, &kept), 0);
-	assert_string_equal(kept, "first");
-	assert_int_equal(unlink(aside), 0);
-	assert_int_equal(mkdir(aside, 0755), 0);
-	assert_int_equal(set_aside_copy(path, "x", 1), -EISDIR);
-	assert_int_equal(rmdir(aside), 0);
-	assert_int_equal(rmdir(folder), 0);
+	check_file(path, ".damaged", "first");
+	check_file(path, ".damaged.2", "second");
+	check_file(path, ".damaged.3", "third");
+}
+
+static int make_fifo(const char *path)
+{
+	return mkfifo(path, 0600);
+}
+
+static int make_socket(const char *path)
+{
+	return mknod(path, S_IFSOCK | 0600, 0);
+}
+
+static int make_directory(const char *path)
+{
+	return mkdir(path, 0700);
+}
+
+static int link_to_device(const char *path)
+{
+	return symlink("/dev/null", path);
+}
+
+static void what_is_no_file_is_set_aside_unopened(void **state)
+{
+	static int (*const make[])(const char *path) = { make_fifo, make_socket, make_directory,
+							 link_to_device };
+	const char *path = *state;
+	_cleanup_free_ char *aside = text_printf("%s.damaged", path);
+	struct stat made, moved;
+
+	assert_int_equal(set_aside_unless_file(path), 0);
+	assert_int_equal(write_file_atomic(path, "whole", 0644), 0);
+	assert_int_equal(set_aside_unless_file(path), 0);
+	check_file(path, "", "whole");
+	assert_int_equal(unlink(path), 0);
+	for (size_t i = 0; i < ELEMENTSOF(make); i++) {
+		assert_int_equal(make[i](path), 0);
+		assert_int_equal(lstat(path, &made), 0);
+		assert_int_equal(set_aside_unless_file(path), 0);
+		assert_int_equal(lstat(path, &moved), -1);
+		assert_int_equal(lstat(aside, &moved), 0);
+		assert_int_equal(moved.st_ino, made.st_ino);
+		assert_int_equal(remove(aside), 0);
+	}
 }
 
 int main(void)
@@ -373,7 +442,10 @@ int main(void)
 		cmocka_unit_test(a_nul_byte_does_not_cut_off_what_follows),
 		cmocka_unit_test(a_nul_byte_under_a_checksum_is_refused),
 		cmocka_unit_test(a_first_version_has_comments_and_no_checksums),
-		cmocka_unit_test(set_aside_moves_or_copies),
+		cmocka_unit_test_setup_teardown(what_is_set_aside_replaces_nothing, make_folder,
+						remove_folder),
+		cmocka_unit_test_setup_teardown(what_is_no_file_is_set_aside_unopened, make_folder,
+						remove_folder),
 	};
 
 	log_set_max_level(LOG_CRIT); /* the warnings are provoked */

@@ -193,6 +193,32 @@ static void an_owner_that_leaves_takes_only_its_own_claims(void **state)
 	assert_null(claims_get(c, 2));
 }
 
+static void a_replacement_ends_those_of_the_same_wish_alone(void **state)
+{
+	_cleanup_(claims_freep) Claims *c = claims_new();
+	Claim new = watts_350, owned = watts_350, urgent = watts_350, other = watts_350;
+	uint64_t cookie;
+
+	(void)state;
+	owned.owner = (char *)":1.7";
+	urgent.class = CLASS_EMERGENCY;
+	other.source = (char *)"another";
+	new.replaces = true;
+	add(c, watts_350);
+	add(c, owned);
+	add(c, urgent);
+	add(c, other);
+	assert_int_equal(claims_replace(c, add(c, watts_350)), 0);
+	cookie = add(c, new);
+	assert_int_equal(claims_replace(c, cookie), 2);
+	assert_non_null(claims_find(c, cookie));
+	owned.replaces = true;
+	assert_int_equal(claims_replace(c, add(c, owned)), 1);
+	for (cookie = 0; claims_get(c, cookie); cookie++)
+		;
+	assert_int_equal(cookie, 4);
+}
+
 static void scopes_do_not_mix(void **state)
 {
 	_cleanup_(claims_freep) Claims *c = claims_new();
@@ -232,6 +258,7 @@ int main(void)
 		cmocka_unit_test(a_tie_goes_to_the_most_urgent_and_then_the_oldest),
 		cmocka_unit_test(a_claim_counts_from_its_start_until_its_expiry),
 		cmocka_unit_test(an_owner_that_leaves_takes_only_its_own_claims),
+		cmocka_unit_test(a_replacement_ends_those_of_the_same_wish_alone),
 		cmocka_unit_test(scopes_do_not_mix),
 		cmocka_unit_test(names_go_there_and_back),
 	};

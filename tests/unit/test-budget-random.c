@@ -29,7 +29,7 @@ typedef struct World {
 } World;
 
 static char *const owners[] = { NULL, NULL, (char *)":1.1", (char *)":1.2" };
-static char *const targets[] = { (char *)"a", (char *)"b\n\"c\"" };
+static char *const targets[] = { (char *)"a", (char *)"b=\\ \"c\"" };
 
 static uint64_t draw(World *w, uint64_t below)
 {

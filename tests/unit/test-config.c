@@ -206,8 +206,8 @@ static void a_section_alone_names_a_device(void **state)
 {
 	_cleanup_(config_freep) Config *c = NULL;
 
-	put(*state, 0, "storpower.conf",
-	    "[device loop7]\n  [device loop8] # second\n[device loop7]");
+	put(*state, 0, "storpower.conf", "[device loop7]\n  [device loop8] # second\n");
+	put(*state, 0, "storpower.conf.d/1.conf", "[device loop7]\n");
 	c = get(*state, 0);
 	assert_int_equal(c->n_devices, 2);
 	assert_string_equal(c->devices[0].name, "loop7");
@@ -289,14 +289,20 @@ static void what_is_wrong_is_counted_and_the_rest_is_used(void **state)
 		"[device]\n",
 		"[device ]\n",
 		"[device a]\nweight=3\n",
+		"[device a]\ngroup=../x\n",
+		"[device a]\ngroup=rack/\n",
+		"[device a]\ngroup=$(x)\n",
+		"[device a]\ngroup=-x\n",
+		"[sensor a/b]\n",
+		"[sensor ..]\n",
 		"[storpower]\nthis is no line\n",
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(bad); i++) {
 		_cleanup_(config_freep) Config *c = NULL;
-		_cleanup_free_ char *text = text_printf("%s[storpower]\nlog_level=error\n", bad[i]);
 
-		put(*state, 0, "storpower.conf", text);
+		put(*state, 0, "storpower.conf", bad[i]);
+		put(*state, 0, "storpower.conf.d/1.conf", "[storpower]\nlog_level=error\n");
 		c = get(*state, 1);
 		assert_null(c->policy);
 		assert_true(c->bpf);
@@ -305,6 +311,66 @@ static void what_is_wrong_is_counted_and_the_rest_is_used(void **state)
 		assert_true(isinf(c->spinup_w));
 		assert_true(c->cycles_a_day == 10 && c->service_years == 5);
 	}
+}
+
+/* Line by line: what is there twice, or holds what is no text, is left out. */
+static void what_is_there_twice_is_counted_and_the_first_is_used(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t warnings;
+	} cases[] = {
+		{ "[device a]\ngroup=x\n[device a]\n", 1 },
+		{ "[device a]\ngroup=x\n[device b]\n[device  a]\n", 1 },
+		{ "[device a]\ngroup=x\n[device a]\ngroup=y\nkeep_awake=yes\n", 3 },
+		{ "[device a]\ngroup=x\ngroup=y\n", 1 },
+		{ "[device a]\ngroup=x\n  y\n", 1 },
+		{ "[device a]\ngroup=x\n[storpower]\nbpf=yes\n[storpower]\nbpf=no\n", 2 },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(config_freep) Config *c = NULL;
+
+		put(*state, 0, "storpower.conf", cases[i].text);
+		c = get(*state, cases[i].warnings);
+		assert_string_equal(c->devices[0].group, "x");
+		assert_false(c->devices[0].keep_awake);
+		assert_true(c->bpf);
+	}
+}
+
+static void a_line_that_is_no_text_is_counted_and_the_rest_is_used(void **state)
+{
+	static const char *const bad[] = {
+		"group=gr\374",         "policy=x\033[31m",    "group=\302\233x",
+		"group=a\342\200\256b", "wake_tested=yes\377", "keep_awake\302\205=yes",
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(bad); i++) {
+		_cleanup_(config_freep) Config *c = NULL;
+		_cleanup_free_ char *text =
+			text_printf("# caf\351\n[device a]\n%s\nprofile=p\n", bad[i]);
+
+		put(*state, 0, "storpower.conf", text);
+		c = get(*state, 1);
+		assert_string_equal(c->devices[0].profile, "p");
+		assert_null(c->devices[0].group);
+		assert_null(c->policy);
+		assert_false(c->devices[0].wake_tested || c->devices[0].keep_awake);
+	}
+}
+
+static void a_file_with_a_nul_byte_is_counted(void **state)
+{
+	static const char text[] = "[storpower]\npolicy=a\0b\n";
+	const Folders *f = *state;
+	_cleanup_free_ char *path = text_printf("%s/storpower.conf", f->paths[0]);
+	_cleanup_(config_freep) Config *c = NULL;
+
+	put(f, 0, "storpower.conf", "");
+	assert_int_equal(write_bytes_atomic(path, text, sizeof(text) - 1, 0644), 0);
+	c = get(f, 1);
+	assert_null(c->policy);
 }
 
 static void a_file_that_cannot_be_read_is_counted(void **state)
@@ -382,6 +448,9 @@ int main(void)
 		config_test(a_device_goes_by_an_id_of_any_length_and_may_be_left_alone),
 		config_test(an_empty_value_takes_back_what_an_earlier_file_set),
 		config_test(what_is_wrong_is_counted_and_the_rest_is_used),
+		config_test(what_is_there_twice_is_counted_and_the_first_is_used),
+		config_test(a_line_that_is_no_text_is_counted_and_the_rest_is_used),
+		config_test(a_file_with_a_nul_byte_is_counted),
 		config_test(a_file_that_cannot_be_read_is_counted),
 		config_test(the_shipped_example_is_right_and_shows_the_defaults),
 	};

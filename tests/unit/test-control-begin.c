@@ -343,6 +343,37 @@ static void the_floor_is_made_once_a_look(void **state)
 	fixture_close(&f);
 }
 
+static void hold_low(Fixture *f)
+{
+	fixture_run(f, 5);
+	fixture_set(f, "50%");
+	fixture_run(f, 30);
+}
+
+/* What the killed one held is neither given back nor changed before it is known what is to be held:
+ * for as long as a device keeps the start waiting. */
+static void nothing_is_written_before_the_claims_are_known(void **state)
+{
+	FaultyDevice nvme;
+	uint64_t began_us;
+	Device *d;
+	Fixture f;
+
+	(void)state;
+	fixture_open(&f, TINY);
+	live_and_be_killed(f.dir, TINY, hold_low);
+	d = (Device *)sim_node_device(f.node, 0);
+	faulty_device_wrap(&nvme, d, &f.loop->clock);
+	assert_int_equal(sim_node_inject(f.node, sim_node_device(f.node, 1)->name, SIM_HANG), 0);
+	began_us = now_us(&f);
+	fixture_start(&f);
+	fixture_run(&f, 30);
+	assert_true(managed(&f, d->name)->knobs.probed);
+	assert_true(nvme.n_writes > 0);
+	assert_true(nvme.wrote_us[0] >= began_us + 2 * USEC_PER_SEC);
+	fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -357,6 +388,7 @@ int main(void)
 		cmocka_unit_test(what_somebody_else_changed_is_found_and_set_again),
 		cmocka_unit_test(dry_runs_change_nothing),
 		cmocka_unit_test(the_floor_is_made_once_a_look),
+		cmocka_unit_test(nothing_is_written_before_the_claims_are_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -167,6 +167,165 @@ static void a_mechanism_of_two_knobs_that_is_lost_is_set_again(void **state)
 	fixture_close(&f);
 }
 
+/* Its reads take so long from now on that it is seen what is believed meanwhile. */
+static void answer_late(FaultyDevice *nvme)
+{
+	nvme->of = "feature";
+	nvme->read_us = 500 * USEC_PER_MSEC;
+}
+
+static void reset_device(Fixture *f, const Managed *md)
+{
+	assert_int_equal(sim_node_inject(f->node, md->device->name, SIM_RESET), 0);
+	control_devices_ready(f->control);
+	assert_true(md->errands.busy && md->errands.next & ERRAND_RESET);
+}
+
+/* Once what was out has come back, and its knobs are read for the reset. */
+static void assert_reset_known_lost(Fixture *f, const Managed *md)
+{
+	while (md->errands.next & ERRAND_RESET)
+		assert_true(virtual_loop_step(f->loop));
+	assert_true(md->errands.busy);
+	assert_int_equal(md->knobs.actual.power_state, -1);
+	assert_true(md->cap_w >= md->device->profile->rated_w - EPSILON_W);
+	while (md->errands.busy)
+		assert_true(virtual_loop_step(f->loop));
+	assert_int_equal(count_decisions(f, md->device->name, "lost is set again"), 1);
+}
+
+static const Setting power_state_one = { .power_state = 1 };
+
+static void what_was_read_before_a_reset_is_not_believed_after_it(void **state)
+{
+	FaultyDevice nvme;
+	Managed *md;
+	Fixture f;
+
+	(void)state;
+	md = open_faulty(&f, busy_flash, &nvme);
+	aim(&f, &power_state_one);
+	fixture_run(&f, 1);
+	assert_true(md->cap_w < md->device->profile->rated_w - EPSILON_W);
+	answer_late(&nvme);
+	reread(&f, md);
+	reset_device(&f, md);
+	assert_reset_known_lost(&f, md);
+	fixture_close(&f);
+}
+
+static void what_a_step_did_before_a_reset_is_not_believed_after_it(void **state)
+{
+	FaultyDevice nvme;
+	Managed *md;
+	Fixture f;
+
+	(void)state;
+	md = open_faulty(&f, busy_flash, &nvme);
+	answer_late(&nvme);
+	aim(&f, &power_state_one);
+	reset_device(&f, md);
+	assert_reset_known_lost(&f, md);
+	fixture_close(&f);
+}
+
+/* One knob that is held, as it was found. */
+static void somebody_else_gives_back(const Managed *md)
+{
+	for_each_knob(const HeldKnob, hk, &md->knobs) if (hk->touched && !hk->pending)
+	{
+		assert_int_equal(knob_apply(hk->knob, md->device, &hk->original, NULL), 0);
+		return;
+	}
+	fail_msg("nothing is held");
+}
+
+/* A device that is held, with a step out that takes so long, behind which somebody has meddled. */
+static Managed *open_busy_and_changed(Fixture *f, FaultyDevice *nvme, uint64_t step_us)
+{
+	const Setting chunk_too = { .power_state = 1, .chunk_kib = 64 };
+	Managed *md = open_faulty(f, busy_flash, nvme);
+
+	aim(f, &power_state_one);
+	fixture_run(f, 1);
+	nvme->hang_us = step_us;
+	aim(f, &chunk_too);
+	assert_true(md->errands.busy);
+	nvme->hang_us = 0;
+	somebody_else_gives_back(md);
+	return md;
+}
+
+static void verifying_waits_for_a_device_that_is_busy(void **state)
+{
+	FaultyDevice nvme;
+	Verified v;
+	Fixture f;
+
+	(void)state;
+	(void)open_busy_and_changed(&f, &nvme, 800 * USEC_PER_MSEC);
+	v = verify_all(&f);
+	assert_int_equal(v.n, 1);
+	assert_null(strstr(v.first, "does not answer"));
+	fixture_close(&f);
+}
+
+static void verifying_waits_for_no_device_for_more_than_ten_seconds(void **state)
+{
+	FaultyDevice nvme;
+	uint64_t began_us;
+	Verified v;
+	Fixture f;
+
+	(void)state;
+	(void)open_busy_and_changed(&f, &nvme, 60 * USEC_PER_SEC);
+	began_us = now_us(&f);
+	v = verify_all(&f);
+	assert_int_equal(now_us(&f) - began_us, 10 * USEC_PER_SEC);
+	assert_int_equal(v.n, 1);
+	assert_non_null(strstr(v.first, "does not answer"));
+	fixture_close(&f);
+}
+
+static void emergency(Fixture *f, double percent)
+{
+	const Claim c = { .class = CLASS_EMERGENCY,
+			  .limit = percent,
+			  .unit = LIMIT_PERCENT,
+			  .source = "test",
+			  .reason = "test",
+			  .expiry_us = USEC_NEVER };
+
+	fixture_claim(f, &c);
+}
+
+/* As many as there are threads for what is fast. */
+static void devices_that_cannot_be_read_keep_no_emergency_from_the_others(void **state)
+{
+	enum { HUNG = 4 };
+	Fixture f;
+
+	(void)state;
+	fixture_open(&f, "policies/nodes/flash.node");
+	fixture_start(&f);
+	fixture_set(&f, "80%");
+	fixture_run(&f, 60);
+	virtual_loop_limit_fast(f.loop, HUNG);
+	for (size_t i = 0; i < HUNG; i++) {
+		const char *name = f.control->fleet.devices[i]->device->name;
+
+		assert_int_equal(sim_node_inject(f.node, name, SIM_HANG), 0);
+		reread(&f, f.control->fleet.devices[i]);
+		assert_true(f.control->fleet.devices[i]->errands.busy);
+	}
+	emergency(&f, 60);
+	fixture_run(&f, 2);
+	for (size_t i = 0; i < HUNG; i++)
+		assert_true(f.control->fleet.devices[i]->errands.busy);
+	assert_within_budget(&f);
+	fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +334,11 @@ int main(void)
 		cmocka_unit_test(a_knob_that_waits_for_its_turn_has_lost_nothing),
 		cmocka_unit_test(what_another_knob_of_the_mechanism_holds_is_not_what_was_lost),
 		cmocka_unit_test(a_mechanism_of_two_knobs_that_is_lost_is_set_again),
+		cmocka_unit_test(what_was_read_before_a_reset_is_not_believed_after_it),
+		cmocka_unit_test(what_a_step_did_before_a_reset_is_not_believed_after_it),
+		cmocka_unit_test(verifying_waits_for_a_device_that_is_busy),
+		cmocka_unit_test(verifying_waits_for_no_device_for_more_than_ten_seconds),
+		cmocka_unit_test(devices_that_cannot_be_read_keep_no_emergency_from_the_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -295,12 +295,9 @@ static void a_disk_that_stays_awake_without_io_is_a_failure(void **state)
 	fixture_run(&f, 60);
 	assert_int_equal(count_decisions(&f, NULL, "woken"), 0);
 	assert_false(managed_asleep(md));
-	assert_in_range(disk.n_writes, 4, 8);
-	for (unsigned i = 2; i < disk.n_writes; i++)
-		assert_true(disk.wrote_us[i] - disk.wrote_us[i - 1] >=
-			    disk.wrote_us[i - 1] - disk.wrote_us[i - 2] + USEC_PER_SEC / 2);
+	assert_in_range(disk.n_writes, 1, 3);
 	disk.ops.condition_set = disk.healthy->condition_set;
-	fixture_run(&f, 120);
+	fixture_run(&f, 3700); /* it is asked an hour later at most */
 	assert_true(managed_asleep(md));
 	assert_null(md->knobs.problem);
 	fixture_close(&f);

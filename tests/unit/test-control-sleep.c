@@ -298,6 +298,33 @@ static void a_pool_with_a_busy_member_stays_up(void **state)
 	fixture_close(&f);
 }
 
+static size_t count_planned_asleep(const Fixture *f, const char *policy)
+{
+	_cleanup_(plan_freep) Plan *p = NULL;
+	_cleanup_free_ char *why = NULL;
+	const PlanQuery query = { .budget_w = 200, .policy = policy };
+	size_t n = 0;
+
+	assert_int_equal(control_plan(f->control, &query, &p, &why), 0);
+	for (size_t i = 0; i < f->control->fleet.n; i++)
+		n += setting_sleeps(&p->devices[i].setting);
+	return n;
+}
+
+/* Three minutes without IO are enough for one policy, and not for the other. */
+static void a_dry_run_lets_disks_sleep_by_the_policy_that_it_asks_for(void **state)
+{
+	Fixture f;
+
+	(void)state;
+	open_idle(&f, SIM_NODE("balanced") DISKS(4) IDLE);
+	fixture_set(&f, "100%");
+	fixture_run(&f, 300);
+	assert_int_equal(count_planned_asleep(&f, NULL), 0);
+	assert_int_equal(count_planned_asleep(&f, "archive"), 4);
+	fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -316,6 +343,7 @@ int main(void)
 		cmocka_unit_test(a_busy_disk_does_not_rest),
 		cmocka_unit_test(members_of_a_pool_sleep_and_wake_together),
 		cmocka_unit_test(a_pool_with_a_busy_member_stays_up),
+		cmocka_unit_test(a_dry_run_lets_disks_sleep_by_the_policy_that_it_asks_for),
 	};
 
 	log_set_max_level(LOG_CRIT);

@@ -181,6 +181,98 @@ static void a_disk_that_io_does_not_wake_is_told_of_without_a_budget_too(void **
 	}
 }
 
+/* A disk that sleeps on, without a budget. */
+static Managed *open_asleep(Fixture *f, const char *node)
+{
+	uint64_t cookie;
+	Managed *md;
+
+	fixture_open_text(f, node);
+	fixture_start(f);
+	md = f->control->fleet.devices[0];
+	fixture_run(f, 5);
+	cookie = fixture_set(f, "4 W");
+	fixture_run(f, 300);
+	fixture_release(f, cookie);
+	assert_true(managed_asleep(md));
+	return md;
+}
+
+static void ask_anew(Fixture *f, const Managed *md)
+{
+	f->node->handler(md->device, DEVICE_CHANGED, f->node->userdata);
+	control_devices_ready(f->control);
+}
+
+static void a_disk_that_is_asked_anew_is_woken_all_the_same(void **state)
+{
+	FaultyDevice slow;
+	Managed *md;
+	Fixture f;
+
+	(void)state;
+	md = open_asleep(&f, DISKS(1, IDLE));
+	faulty_device_wrap(&slow, md->device, &f.loop->clock);
+	slow.of = "condition";
+	slow.read_us = USEC_PER_SEC / 2;
+	ask_anew(&f, md);
+	assert_true(md->errands.busy);
+	wake(&f);
+	assert_true(waking_is_wanted(md));
+	fixture_run(&f, 60);
+	assert_int_equal(real_condition(md), CONDITION_ACTIVE);
+	assert_int_equal(count_wakeups(&f, "asked for"), 1);
+	fixture_close(&f);
+}
+
+/* Nobody has looked since. */
+static void a_disk_that_io_woke_before_it_is_asked_anew_is_seen_to_have_woken(void **state)
+{
+	FaultyDevice counted;
+	Managed *md;
+	Fixture f;
+
+	(void)state;
+	md = open_asleep(&f, DISKS(1, "demand = 0:0 600:20\n"));
+	fixture_run(&f, 600);
+	assert_true(managed_asleep(md));
+	assert_int_equal(real_condition(md), CONDITION_ACTIVE);
+	faulty_device_wrap(&counted, md->device, &f.loop->clock);
+	ask_anew(&f, md);
+	fixture_run(&f, 60);
+	assert_false(managed_asleep(md));
+	assert_int_equal(count_wakeups(&f, "IO"), 1);
+	/* and nobody puts it to sleep again */
+	assert_int_equal(counted.n_writes, 0);
+	fixture_close(&f);
+}
+
+/* The IO that waited when it began to wake tells nothing of the time when it ought to be awake. */
+static void a_disk_whose_counters_hang_is_not_said_not_to_wake(void **state)
+{
+	FaultyDevice slow;
+	Managed *md;
+	Fixture f;
+
+	(void)state;
+	fixture_open_text(&f, DISKS(1, "demand = 0:0 400:20\n"));
+	fixture_start(&f);
+	md = f.control->fleet.devices[0];
+	fixture_run(&f, 5);
+	fixture_set(&f, "4 W");
+	fixture_run(&f, 300);
+	faulty_device_wrap(&slow, md->device, &f.loop->clock);
+	slow.of = "counters";
+	while (managed_asleep(md))
+		assert_true(virtual_loop_step(f.loop));
+	assert_true(md->workload.waiting >= 1);
+	slow.read_us = 300 * USEC_PER_SEC;
+	fixture_run(&f, 200);
+	assert_false(md->waking.stuck);
+	assert_problem(&f, md->device->name, "");
+	fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +281,9 @@ int main(void)
 		cmocka_unit_test(members_that_are_still_being_stopped_wake_with_their_pool),
 		cmocka_unit_test(a_limit_on_the_group_that_bears_a_spin_up_keeps_none_from_it),
 		cmocka_unit_test(a_disk_that_io_does_not_wake_is_told_of_without_a_budget_too),
+		cmocka_unit_test(a_disk_that_is_asked_anew_is_woken_all_the_same),
+		cmocka_unit_test(a_disk_that_io_woke_before_it_is_asked_anew_is_seen_to_have_woken),
+		cmocka_unit_test(a_disk_whose_counters_hang_is_not_said_not_to_wake),
 	};
 
 	log_set_max_level(LOG_CRIT);

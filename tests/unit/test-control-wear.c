@@ -300,6 +300,29 @@ static void a_wake_test_that_is_refused_costs_nothing(void **state)
 	fixture_close(&f);
 }
 
+static void a_wake_test_that_cannot_be_started_costs_nothing_and_says_nothing(void **state)
+{
+	int result = 1;
+	char *error = NULL;
+	Managed *md;
+	double starts;
+	Fixture f;
+
+	(void)state;
+	md = open_disk(&f, ONE_DISK(IDLE "\nhba = h0"));
+	starts = md->wear.account->starts;
+	virtual_loop_refuse(f.loop, 1);
+	assert_int_equal(control_wake_test(f.control, md->device->name, note_test, &result, &error),
+			 0);
+	fixture_run(&f, 5);
+	assert_int_equal(result, -EAGAIN);
+	assert_int_equal(md->wear.account->starts_used, 0);
+	assert_true(md->wear.account->starts >= starts);
+	assert_int_equal(wake_record_get(f.wakes, "h0"), WAKE_UNTESTED);
+	assert_false(md->waking.stuck || md->errands.busy || waking_under_way(md));
+	fixture_close(&f);
+}
+
 /* From idle_c, which has cost a load already. */
 static void going_deeper_in_vain_does_not_make_the_cycle_before_count_twice(void **state)
 {
@@ -350,6 +373,7 @@ int main(void)
 		cmocka_unit_test(an_account_that_cannot_be_understood_is_set_aside),
 		cmocka_unit_test(a_wake_test_is_a_cycle),
 		cmocka_unit_test(a_wake_test_that_is_refused_costs_nothing),
+		cmocka_unit_test(a_wake_test_that_cannot_be_started_costs_nothing_and_says_nothing),
 		cmocka_unit_test(going_deeper_in_vain_does_not_make_the_cycle_before_count_twice),
 	};
 

@@ -33,6 +33,24 @@ static void a_disk_is_known_by_what_it_is_not_by_its_place(void **state)
 	seen_free(&seen);
 }
 
+static void what_a_disk_says_of_itself_is_made_printable(void **state)
+{
+	_cleanup_(inventory_freep) Inventory *i = NULL;
+	const char *root = *state;
+	Seen seen;
+
+	make_disk(root, "sda", "8:0");
+	put(root, "devices/sda/device/model", "ACME\344 \302\233 ST\342\200\2562\n");
+	put(root, "devices/sda/device/wwid", "t10.ATA \344\033\n");
+	put(root, "proc/self/mountinfo", "1 1 8:0 / /srv/t\344nk rw - xfs /dev/sda rw\n");
+	i = open_one(root, "sda", &seen);
+	assert_string_equal(seen.device->id, "wwid:t10.ATA_\344\033"); /* to be found again */
+	assert_string_equal(seen.device->model, "ACME? ?? ST???2");
+	assert_string_equal(seen.device->stack, "/srv/t?nk");
+	assert_string_equal(seen.device->profile->models[0], seen.device->model);
+	seen_free(&seen);
+}
+
 static void attributes_are_read_and_written_below_the_disk(void **state)
 {
 	_cleanup_(inventory_freep) Inventory *i = NULL;
@@ -172,17 +190,69 @@ static void a_device_comes_and_goes_and_comes_back_as_another(void **state)
 	put(root, "devices/loop7/loop/backing_file", "/srv/a b.img\n");
 	assert_int_equal(i->ops->process(i), 0);
 	assert_int_equal(seen.added, 1);
-	assert_string_equal(seen.device->id, "loop:/srv/a_b.img");
+	assert_string_equal(seen.device->id, "name:loop7");
 	assert_string_equal(seen.device->model, "loop");
 	assert_int_equal(i->ops->process(i), 0);
 	assert_int_equal(seen.added + seen.removed, 1);
 	put(root, "devices/loop7/loop/backing_file", "/srv/c.img\n");
 	assert_int_equal(i->ops->process(i), 0);
 	assert_int_equal(seen.removed, 1);
-	assert_string_equal(seen.device->id, "loop:/srv/c.img");
-	drop(root, "devices/loop7/loop/backing_file");
+	assert_int_equal(seen.added, 2);
+	drop(root, "block/loop7");
 	assert_int_equal(i->ops->process(i), 0);
 	assert_int_equal(seen.removed, 2);
+	seen_free(&seen);
+}
+
+static void a_loop_device_without_its_file_stays_until_another_comes(void **state)
+{
+	_cleanup_(inventory_freep) Inventory *i = NULL;
+	const char *root = *state;
+	Seen seen;
+
+	make_disk(root, "loop7", "7:7");
+	put(root, "devices/loop7/loop/backing_file", "/srv/a.img\n");
+	i = open_one(root, "loop7", &seen);
+	assert_int_equal(seen.added, 1);
+	assert_false(seen.device->departing);
+	for (int looks = 0; looks < 2; looks++) {
+		if (!looks)
+			drop(root, "devices/loop7/loop/backing_file");
+		assert_int_equal(i->ops->process(i), 0);
+		assert_int_equal(seen.changed, 1);
+		assert_int_equal(seen.removed, 0);
+		assert_true(seen.device->departing && seen.device->protected_why);
+	}
+	put(root, "devices/loop7/loop/backing_file", "/srv/a.img\n");
+	assert_int_equal(i->ops->process(i), 0);
+	assert_int_equal(seen.removed, 1);
+	assert_int_equal(seen.added, 2);
+	assert_false(seen.device->departing);
+	seen_free(&seen);
+}
+
+static void what_is_there_without_being_managed_is_found_by_its_id(void **state)
+{
+	_cleanup_(inventory_freep) Inventory *i = NULL;
+	const char *root = *state;
+	Seen seen;
+
+	make_disk(root, "loop7", "7:7"); /* without a file */
+	make_scsi(root, "sda", "8:0");
+	i = open_one(root, "loop7", &seen);
+	assert_int_equal(seen.added, 0);
+	assert_int_equal(inventory_find(i, "wwid:naa.5000c500sdb"), -ENODEV);
+	assert_int_equal(inventory_find(i, "name:loop8"), -ENODEV);
+	assert_int_equal(seen.added, 0);
+	assert_int_equal(inventory_find(i, "wwid:naa.5000c500sda"), 0);
+	assert_int_equal(seen.added, 1);
+	assert_true(seen.device->departing);
+	assert_int_equal(inventory_find(i, "name:loop7"), 0);
+	assert_int_equal(inventory_find(i, "name:loop7"), 0);
+	assert_int_equal(seen.added, 2);
+	assert_true(seen.device->departing);
+	assert_int_equal(i->ops->process(i), 0);
+	assert_int_equal(seen.removed + seen.changed, 0);
 	seen_free(&seen);
 }
 
@@ -223,7 +293,7 @@ static bool wait_for(Inventory *i, const unsigned *count, unsigned n)
 	return *count >= n;
 }
 
-static void a_loop_device_comes_when_its_file_is_set_and_goes_when_cleared(void **state)
+static void a_loop_device_comes_when_its_file_is_set_and_departs_when_cleared(void **state)
 {
 	const char *root = *state;
 	_cleanup_free_ char *file = text_printf("%s/loop.img", root), *name = NULL, *node = NULL;
@@ -250,10 +320,11 @@ static void a_loop_device_comes_when_its_file_is_set_and_goes_when_cleared(void 
 	config.fd = (unsigned)backing;
 	assert_int_equal(ioctl(loop, LOOP_CONFIGURE, &config), 0);
 	assert_true(wait_for(i, &seen.added, 1));
-	assert_non_null(strstr(seen.device->id, file));
+	assert_string_equal(seen.device->name, name);
 	assert_int_equal(ioctl(loop, LOOP_CLR_FD), 0);
 	close(TAKE_FD(loop)); /* it is cleared when the last one closes it */
-	assert_true(wait_for(i, &seen.removed, 1));
+	assert_true(wait_for(i, &seen.changed, 1));
+	assert_true(seen.device->departing);
 	seen_free(&seen);
 }
 
@@ -261,14 +332,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ROOT_TEST(a_disk_is_known_by_what_it_is_not_by_its_place),
+		ROOT_TEST(what_a_disk_says_of_itself_is_made_printable),
 		ROOT_TEST(attributes_are_read_and_written_below_the_disk),
 		ROOT_TEST(another_disk_of_the_same_name_is_not_written_to),
 		ROOT_TEST(counters_are_the_fields_of_stat),
 		ROOT_TEST(memory_floppies_and_optical_drives_are_refused),
 		ROOT_TEST(an_attribute_of_the_host_is_the_disks),
 		ROOT_TEST(a_device_comes_and_goes_and_comes_back_as_another),
+		ROOT_TEST(a_loop_device_without_its_file_stays_until_another_comes),
+		ROOT_TEST(what_is_there_without_being_managed_is_found_by_its_id),
 		ROOT_TEST(two_devices_of_one_identity_are_told_apart),
-		ROOT_TEST(a_loop_device_comes_when_its_file_is_set_and_goes_when_cleared),
+		ROOT_TEST(a_loop_device_comes_when_its_file_is_set_and_departs_when_cleared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -205,6 +205,15 @@ static void restore(const Hand *h)
 static Hand found;
 static char *found_dump;
 
+static bool is_over_our_file(void)
+{
+	char backing[256];
+
+	return rig.real->attr_read(rig.device, "loop/backing_file", backing, sizeof(backing)) >=
+		       0 &&
+	       strstr(backing, rig.folder);
+}
+
 static int set_up(void **state)
 {
 	const BlockConfig config = { .name = rig.name };
@@ -226,7 +235,7 @@ static int set_up(void **state)
 	    inventory_start(rig.inventory, appear, NULL) < 0 || !rig.device)
 		return -1;
 	/* nothing is written to a device that is not over our own file */
-	if (!strstr(rig.device->id, rig.folder))
+	if (!is_over_our_file())
 		return -1;
 	found = take_in_hand();
 	found_dump = dump();

@@ -65,9 +65,11 @@ static void every_shipped_profile_reads_without_complaint(void **state)
 	assert_int_equal(n, 11);
 }
 
-#define GOOD                                                                                       \
-	"[profile]\nmatch = ACME*\nkind = nvme\nrated = 10 W\nidle = 3 W\nerror = 5%\n[points]\n"  \
-	"point = qd=64 chunk=256K write random: 9W 1000MB/s\n"
+#define FILE_OF(kind, rated, idle, more)                                                           \
+	"[profile]\nmatch = ACME*\nkind = " kind "\nrated = " rated "\nidle = " idle "\n" more     \
+	"[points]\npoint = qd=64 chunk=256K write random: 9W 1000MB/s\n"
+#define WITH(more) FILE_OF("nvme", "10 W", "3 W", "error = 5%\n" more)
+#define GOOD       WITH("")
 
 static const struct Bad {
 	const char *text;
@@ -75,21 +77,33 @@ static const struct Bad {
 	const char *says;
 } bad[] = {
 	{ GOOD "colour = red\n", 9, "no key \"colour\"" },
-	{ GOOD "[profile]\ncolour = red\n", 10, "no key \"colour\"" },
+	{ WITH("colour = red\n"), 7, "no key \"colour\"" },
 	{ GOOD "[power-state 1]\nmax = 8 W\ncolour = red\n", 11, "no key" },
 	{ GOOD "[condition idle_a]\nwatts = 2 W\ncolour = red\n", 11, "no key" },
 	{ GOOD "[energy]\ncolour = 1 J\n", 10, "no key" },
 	{ GOOD "[colours]\nx = 1\n", 10, "unknown section" },
-	{ GOOD "[profile]\nkind = tape\n", 10, "tape" },
-	{ GOOD "[profile]\nrated = 10\n", 10, "not watts" },
-	{ GOOD "[profile]\nrated = nan W\n", 10, "not watts" },
-	{ GOOD "[profile]\nrated = 5000 W\n", 10, "not watts" },
-	{ GOOD "[profile]\nidle = 12 W\n", 4, "idle (12 W) is above rated (10 W)" },
-	{ GOOD "[profile]\nlink_saving = 4 W\n", 4, "link_saving" },
-	{ GOOD "[profile]\nerror = 5\n", 10, "percentage" },
-	{ GOOD "[profile]\ncycles = many\n", 10, "spin-downs" },
-	{ GOOD "[profile]\nmatch =\n", 10, "no glob" },
-	{ GOOD "[power-state 1]\nmax = 8 W\n[power-state 1]\nmax = 7 W\n", 12, "described twice" },
+	{ FILE_OF("tape", "10 W", "3 W", ""), 3, "tape" },
+	{ FILE_OF("nvme", "10", "3 W", ""), 4, "not watts" },
+	{ FILE_OF("nvme", "nan W", "3 W", ""), 4, "not watts" },
+	{ FILE_OF("nvme", "5000 W", "3 W", ""), 4, "not watts" },
+	{ FILE_OF("nvme", "10 W", "12 W", ""), 4, "idle (12 W) is above rated (10 W)" },
+	{ WITH("link_saving = 4 W\n"), 4, "link_saving" },
+	{ FILE_OF("nvme", "10 W", "3 W", "error = 5\n"), 6, "percentage" },
+	{ WITH("cycles = many\n"), 7, "spin-downs" },
+	{ WITH("match =\n"), 7, "no glob" },
+	{ GOOD "[profile]\nkind = hdd\nrated = 99 W\n", 9,
+	  "a second [profile], the first is in line 1" },
+	{ GOOD "[ points]\npoint = qd=1 chunk=4K read random: 9W 1MB/s\n", 10, "unknown section" },
+	{ GOOD "[points]\npoint = qd=1 chunk=4K read random: 9W 1MB/s\n", 9,
+	  "a second [points], the first is in line 7" },
+	{ GOOD "[energy]\nerror = 5%\n[energy]\nerror = 6%\n", 11,
+	  "a second [energy], the first is in line 9" },
+	{ WITH("error = 6%\n"), 7, "[profile] has \"error\" already, in line 6" },
+	{ WITH("kind = hdd\n"), 7, "[profile] has \"kind\" already, in line 3" },
+	{ GOOD "[power-state 01]\nmax = 8 W\n", 10, "0 to 31" },
+	{ WITH("# gr\374n\nmatch = gr\374n\n"), 8, "column 11 has the byte 0xFC" },
+	{ GOOD "[power-state 1]\nmax = 8 W\n[power-state 1]\nmax = 7 W\n", 11,
+	  "a second [power-state 1], the first is in line 9" },
 	{ GOOD "[power-state 1]\nentry = 70us\n", 10, "without max=" },
 	{ GOOD "[power-state 1]\nmax = 2 W\n", 10, "below idle" },
 	{ GOOD "[power-state 32]\nmax = 8 W\n", 10, "0 to 31" },
@@ -100,8 +114,8 @@ static const struct Bad {
 	  "shallower" },
 	{ GOOD "[condition standby_z]\nwatts = 1 W\nwake_watts = 20 W\n", 10, "belong together" },
 	{ GOOD "[condition standby_z]\nrecovery = 3s\n", 10, "without watts=" },
-	{ GOOD "[condition standby_z]\nwatts = 1 W\n[condition standby_z]\nwatts = 1 W\n", 12,
-	  "twice" },
+	{ GOOD "[condition standby_z]\nwatts = 1 W\n[condition standby_z]\nwatts = 1 W\n", 11,
+	  "a second [condition standby_z], the first is in line 9" },
 	{ GOOD "[condition asleep]\nwatts = 1 W\n", 10, "conditions are" },
 	{ GOOD "[energy]\nread_random_io = 5\n", 10, "not joules" },
 	{ GOOD "[energy]\nread_random_io = -5 uJ\n", 10, "not joules" },
@@ -159,7 +173,7 @@ static void all_complaints_of_a_file_are_made_at_once(void **state)
 	Profile *p = NULL;
 
 	(void)state;
-	write_profile(path, GOOD "x = 1\n[profile]\nidle = 12 W\ny = 2\n");
+	write_profile(path, FILE_OF("nvme", "10 W", "12 W", "y = 2\n") "x = 1\n");
 	assert_int_equal(read_heard(path, &p, &heard), -EINVAL);
 	assert_non_null(strstr(heard, "\"x\""));
 	assert_non_null(strstr(heard, "\"y\""));

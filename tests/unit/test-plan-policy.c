@@ -161,6 +161,31 @@ static void a_bad_value_is_named_with_its_line_and_refused(void **state)
 	}
 }
 
+static void what_is_there_twice_is_named_with_both_lines_and_refused(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} cases[] = {
+		{ "[policy]\nrest = active\n[devices *]\nfloor = 1MB/s\n[policy]\nforbid = depth\n",
+		  "test.policy:5: a second [policy], the first is in line 1" },
+		{ "[devices a*]\nweight = 2\n[devices a*]\nweight = 3\n",
+		  "test.policy:3: a second [devices a*], the first is in line 1" },
+		{ "[policy]\nrest = active\nrest = idle_a\n",
+		  "test.policy:3: [policy] has \"rest\" already, in line 2" },
+		{ "[policy]\ndescription = gr\374n\n",
+		  "test.policy:2: column 17 has the byte 0xFC, which is not UTF-8" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		char complaints[1024];
+		Policy *p;
+
+		assert_true(read_policy(cases[i].text, &p, complaints) < 0);
+		assert_non_null(strstr(complaints, cases[i].says));
+	}
+}
+
 static void a_disk_rests_no_deeper_than_the_deepest(void **state)
 {
 	_cleanup_(policy_freep) Policy *asked = NULL, *silent = NULL, *said = NULL;
@@ -301,6 +326,7 @@ int main(void)
 		cmocka_unit_test(every_key_is_read),
 		cmocka_unit_test(rules_about_sleep_and_asymmetry_are_read),
 		cmocka_unit_test(a_bad_value_is_named_with_its_line_and_refused),
+		cmocka_unit_test(what_is_there_twice_is_named_with_both_lines_and_refused),
 		cmocka_unit_test(a_disk_rests_no_deeper_than_the_deepest),
 		cmocka_unit_test(what_is_unknown_is_named_and_ignored),
 		cmocka_unit_test(a_line_that_is_not_ini_is_refused),

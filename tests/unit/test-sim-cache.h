@@ -13,9 +13,10 @@
 
 /* 20 MB/s of writes, all sequential, to a disk with a cache of 100 GiB. */
 #define LANDING "[devices landing]\nprofile = samsung-pm9a3\ndemand = idle\n"
-#define INGEST                                                                                     \
-	"[devices ingest]\nprofile = seagate-constellation-es2\nread = 0%\nrandom = 0%\n"          \
+#define INGEST_OF(share)                                                                           \
+	"[devices ingest]\nprofile = seagate-constellation-es2\nread = 0%\nrandom = " share "\n"   \
 	"write_size = 256K\ndepth = 8\ncache = landing\ncache_size = 100G\n"
+#define INGEST INGEST_OF("0%")
 #define READS                                                                                      \
 	"[devices store]\nprofile = seagate-constellation-es2\nread = 100%\nread_size = 256K\n"    \
 	"depth = 8\ncache = landing\ncached_reads = "

@@ -113,8 +113,8 @@ static void looking_does_not_change_what_a_cache_does(void **state)
 {
 	static const char node[] =
 		NODE_HEAD "[devices landing]\nprofile = samsung-pm9a3\ncount = 2\n"
-			  "demand = sine mean=300 swing=200 period=1h\n" INGEST
-			  "count = 4\nrandom = 30%\ndemand = sine mean=20 swing=30 period=6h\n";
+			  "demand = sine mean=300 swing=200 period=1h\n" INGEST_OF(
+				  "30%") "count = 4\ndemand = sine mean=20 swing=30 period=6h\n";
 	double joules[2], cache_joules[2], dirty[2];
 
 	(void)state;

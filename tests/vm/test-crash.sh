@@ -56,11 +56,11 @@ one_round() { # NUMBER
 	((RANDOM % 3)) || policy=no-pacing
 	start_daemon || return
 	[[ $(ctl policy) == "$policy" ]] || ctl policy $policy
-	ctl set "$((35 + RANDOM % 60))%" >/dev/null &
+	ctl set "$((35 + RANDOM % 60))%" --replace >/dev/null &
 	local setting=$!
 	sleep "$(moment)"
 	if ((RANDOM % 3 == 0)); then
-		ctl set "$((35 + RANDOM % 60))%" >/dev/null 2>&1 &
+		ctl set "$((35 + RANDOM % 60))%" --replace >/dev/null 2>&1 &
 		sleep "$(moment)"
 	fi
 	for knob in $(sed -nE 's/^original .* knob="([a-z-]*)" value=.*/\1/p' "$tmp/state/journal" | sort -u); do

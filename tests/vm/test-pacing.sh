@@ -132,7 +132,7 @@ hold_budgets() { # SECONDS BUDGET...
 }
 
 by_storpower() { # WATTS
-	ctl set "$(awk "BEGIN { print $idle_w + $1 }")W" >/dev/null
+	ctl set "$(awk "BEGIN { print $idle_w + $1 }")W" --replace >/dev/null
 	eventually paced_to "$1" >/dev/null ||
 		echo "# wanted $1 W, paced to $(ctl show $disk --json=short | jq .Pace) W"
 }
