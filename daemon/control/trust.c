@@ -122,6 +122,8 @@ Need trust_take_overrun(Managed *md, double spent_w, Tools *t)
 	if (pace_w <= 0 || spent_w <= pace_w || t->now_us < md->knobs.tightened_us + LOOK_US)
 		return NOTHING_NEEDED;
 	(void)distrust(md, (idle_w + spent_w) / (idle_w + pace_w));
+	if (md->trust.bias <= 1) /* as far as a sensor may be off, too */
+		return NOTHING_NEEDED;
 	log_notice("%s: spends %.2f W by eBPF, paced to %.2f W: planned for with %.0f %% more from "
 		   "now",
 		   md->device->name, spent_w, pace_w, 100 * (md->trust.bias - 1));

@@ -95,6 +95,7 @@ static void print_state(json_object *s)
 {
 	char a[32], b[32], line[160], took[32];
 	bool enforcing = json_true(s, "Enforcing");
+	uint64_t took_us;
 
 	print_row("Budget", *json_text(s, "Budget") ? json_text(s, "Budget") : "none");
 	print_power(s);
@@ -105,11 +106,13 @@ static void print_state(json_object *s)
 			 : format_number(b, sizeof(b), json_number(s, "Demand")),
 		 isnan(json_number(s, "Demand")) ? "" : " MB/s");
 	print_row("Throughput", line);
-	format_duration(took, sizeof(took),
-			json_object_get_uint64(json_member(s, "LastEnforceUSec")));
+	took_us = json_object_get_uint64(json_member(s, "LastEnforceUSec"));
+	format_duration(took, sizeof(took), took_us);
+	/* nothing had to be changed: that takes no time */
 	snprintf(line, sizeof(line), "%s%s%s%s", enforcing ? "enforcing" : "nothing to enforce",
 		 json_true(s, "Degraded") ? ", degraded" : "",
-		 enforcing ? "; last change took " : "", enforcing ? took : "");
+		 enforcing && took_us ? "; last change took " : "",
+		 enforcing && took_us ? took : "");
 	print_row("State", line);
 	snprintf(line, sizeof(line), "%s, policy %s, storpowerd %s", json_text(s, "DeviceCount"),
 		 json_text(s, "Policy"), json_text(s, "Version"));

@@ -170,8 +170,8 @@ static int new_disk(const char *sysfs_root, const char *name, const BlockDeviceO
 		return -ENOMEM;
 	i = NULL; /* the device's own now */
 	d->devnum = sysfs_devnum(sysfs_root, folder);
-	if (!d->devnum)
-		return -EBADMSG;
+	if (!d->devnum) /* it went while it was looked at, or is hidden */
+		return -ENODEV;
 	if (set_text(&d->node, text_printf("/dev/%s", name)) < 0 ||
 	    set_text(&d->hba, block_hba(sysfs_root, name)) < 0 ||
 	    set_text(&d->redirect, strdup(options->redirect ?: "")) < 0)

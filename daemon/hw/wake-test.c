@@ -73,7 +73,10 @@ static int put_to_standby(WakeTest *t)
 		return conclude(t, r == -EREMOTEIO ? -EIO : r, "it does not go to standby: %s",
 				strerror(-r));
 	if (now < CONDITION_STANDBY_Y)
-		return conclude(t, -EBUSY, "it does not stay in standby: something else uses it");
+		return conclude(t, -EBUSY,
+				"it accepted standby and is in %s: its firmware does not obey, or "
+				"something used it meanwhile",
+				condition_name(now));
 	return 0;
 }
 

@@ -27,6 +27,8 @@ PlanReason plan_reason(const Work *w, size_t i, const PlannedDevice *d, bool sho
 		return w->needed[i] && !stays_asleep(w, i) ? PLAN_NEEDED : PLAN_ASLEEP;
 	if (!w->frontier[i])
 		return PLAN_UNLIMITED;
+	if (w->frontier[i]->n < 2 && (w->binding || short_of_watts))
+		return PLAN_NO_KNOB;
 	if (d->cap_w > in->limit_w || (short_of_watts && !w->pinned[i]))
 		return PLAN_FLOOR;
 	if (at_own_limit(w, i, d))
@@ -55,6 +57,7 @@ const char *plan_reason_text(PlanReason r)
 		[PLAN_FLOOR] = "the least it can draw: the budget is too low",
 		[PLAN_HELD] = "cannot be changed now: held as it is",
 		[PLAN_PROTECTED] = "protected by the policy: as found",
+		[PLAN_NO_KNOB] = "nothing of it can be set: as found",
 	};
 
 	return (unsigned)r < ELEMENTSOF(texts) ? texts[r] : "unknown";

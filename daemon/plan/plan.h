@@ -66,6 +66,7 @@ typedef enum PlanReason {
 	PLAN_FLOOR,        /* the least it can draw: the budget is too low */
 	PLAN_HELD,         /* cannot be changed now */
 	PLAN_PROTECTED,    /* the policy protects it */
+	PLAN_NO_KNOB,      /* nothing of it can be set */
 } PlanReason;
 
 typedef struct PlannedDevice {

@@ -240,6 +240,22 @@ static void an_infeasible_budget_gives_the_floor_and_the_shortfall(void **state)
 		assert_int_equal(p->devices[i].reason, PLAN_FLOOR);
 }
 
+static void a_device_without_a_knob_is_said_to_have_none(void **state)
+{
+	_cleanup_(plan_freep) Plan *p = NULL;
+	Node n;
+	(void)state;
+
+	start(&n, 20);
+	add(&n, "samsung-pm9a3", INFINITY);
+	add(&n, "samsung-pm9a3", INFINITY);
+	n.devices[1].offer = (Offer){};
+	p = checked(&n);
+	assert_int_equal(p->devices[0].reason, PLAN_SHARE);
+	assert_int_equal(p->devices[1].reason, PLAN_NO_KNOB);
+	assert_true(as_found(&p->devices[1]));
+}
+
 static void a_floor_is_kept_while_the_budget_allows(void **state)
 {
 	PolicyRule rule = { .match = "intel*", .weight = 0.01, .floor_mb_s = 50 };
@@ -432,6 +448,7 @@ int main(void)
 		cmocka_unit_test(a_group_keeps_to_its_limit_and_the_rest_to_the_budget),
 		cmocka_unit_test(a_held_device_counts_what_it_draws),
 		cmocka_unit_test(an_infeasible_budget_gives_the_floor_and_the_shortfall),
+		cmocka_unit_test(a_device_without_a_knob_is_said_to_have_none),
 		cmocka_unit_test(a_floor_is_kept_while_the_budget_allows),
 		cmocka_unit_test(rules_protect_forbid_and_weigh),
 		cmocka_unit_test(a_device_that_draws_more_than_modelled_is_capped_lower),
