@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "control/control-state.h"
+#include "control/enforce.h"
 #include "control/fleet.h"
 #include "control/gather.h"
 #include "control/knob-set.h"
@@ -35,6 +36,21 @@ static NodeLoad node_load(const Control *c)
 	return l;
 }
 
+/* What is measured above the budget, and no step is on its way that answers it. */
+static double excess_w(const Control *c)
+{
+	return c->gauges.overrun && !enforce_is_settling(c)
+		       ? MAX(c->gauges.measured_w - c->limits.budget_w, 0.0)
+		       : 0;
+}
+
+static double shortfall_w(const Control *c)
+{
+	const Plan *p = c->enforcement.plan;
+
+	return MAX(p ? MAX(p->shortfall_w, p->limit_shortfall_w) : 0, excess_w(c));
+}
+
 static NodeWatts node_watts(const Control *c)
 {
 	NodeWatts w = { .floor_w = c->enforcement.floor_w, .measured_w = c->gauges.measured_w };
@@ -45,20 +61,20 @@ static NodeWatts node_watts(const Control *c)
 		w.estimated_w += md->trust.estimated_w;
 		w.cap_w += md->cap_w;
 	}
+	if (excess_w(c) > 0) /* the model says that they cannot draw it, and is wrong */
+		w.cap_w = MAX(w.cap_w, w.measured_w);
 	return w;
 }
 
 void control_state(const Control *c, ControlState *ret)
 {
-	const Plan *p = c->enforcement.plan;
-
 	*ret = (ControlState){
 		.budget_w = c->limits.budget_w,
 		.effective = limits_effective(&c->limits),
 		.watts = node_watts(c),
 		.load = node_load(c),
 		.enforcing = c->limits.enforcing,
-		.shortfall_w = p ? MAX(p->shortfall_w, p->limit_shortfall_w) : 0,
+		.shortfall_w = shortfall_w(c),
 		.last_enforce_us = c->enforcement.last_enforce_us,
 		.n_devices = c->fleet.n,
 		.meter = c->tools.meter_why_not ? "device counters" : "ebpf",

@@ -363,8 +363,13 @@ static void a_node_measured_above_its_budget_is_announced_once(void **state)
 	fixture_run(&f, 30);
 	assert_int_equal(overruns, 1);
 	assert_true(caps_sum_w(&f.control->fleet) < cap_w - 1);
+	/* what is measured wins over what the model says */
+	assert_true(state_of(&f).shortfall_w >= 1 - EPSILON_W);
+	assert_true(state_of(&f).watts.cap_w >= f.control->limits.budget_w + 1 - EPSILON_W);
+	assert_true(state_of(&f).degraded);
 	write_watts(&f, 12);
 	fixture_run(&f, 5);
+	assert_false(state_of(&f).degraded);
 	assert_int_equal(overruns, 1);
 	/* it is over anew */
 	write_watts(&f, f.control->limits.budget_w + 1);
