@@ -217,6 +217,7 @@ static ControlConfig control_config(const Daemon *d)
 		.journal_path = d->journal_path,
 		.bpf = d->config->bpf,
 		.guard_w = d->config->guard_w,
+		.insists = d->config->insists,
 		.sensors = d->config->sensors,
 		.n_sensors = d->config->n_sensors,
 		.wear_path = d->wear_path,

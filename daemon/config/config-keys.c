@@ -113,6 +113,17 @@ static int take_spinup_power(const IniLine *l, void *member)
 	return 0;
 }
 
+/* yield: what somebody else sets three times is left to them. */
+static int take_on_conflict(const IniLine *l, void *member)
+{
+	bool *insists = member;
+
+	if (!streq(l->value, "yield") && !streq(l->value, "insist"))
+		return -EINVAL;
+	*insists = streq(l->value, "insist");
+	return 0;
+}
+
 static int take_manage(const IniLine *l, void *member)
 {
 	bool manage, *unmanaged = member;
@@ -169,6 +180,8 @@ static const Key config_keys[] = {
 	{ "runtime_directory", A_PATH, KEY_AT(Config, runtime_directory) },
 	{ "bpf", KEY_BOOL, KEY_AT(Config, bpf) },
 	{ "discover", KEY_BOOL, KEY_AT(Config, discover) },
+	{ "on_conflict", KEY_CUSTOM, KEY_AT(Config, insists), .take = take_on_conflict,
+	  .expected = "yield or insist" },
 	{ "guard", KEY_WATTS, KEY_AT(Config, guard_w) },
 	{ "spinups_at_once", KEY_UNSIGNED, KEY_AT(Config, spinups_at_once), .min = 1, .max = 64 },
 	{ "spinup_power", KEY_CUSTOM, KEY_AT(Config, spinup_w), .take = take_spinup_power,

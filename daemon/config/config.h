@@ -16,6 +16,7 @@ typedef struct Config {
 	char *runtime_directory;
 	bool bpf;
 	bool discover; /* manage controllers and disks that no section names */
+	bool insists;  /* what somebody else sets is set again for ever */
 	double guard_w;
 	unsigned spinups_at_once; /* disks that may spin up at the same time */
 	double spinup_w;          /* all that spin up may draw; INFINITY: no limit of its own */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "control/knob-set.h"
+#include "control/obedience.h"
 #include "control/trust.h"
 #include "control/waking.h"
 #include "control/workload.h"
@@ -59,7 +59,7 @@ static bool floor_is_remembered(const Managed *md, const Offer *offer, unsigned 
 double caps_floor_w(Managed *md, unsigned forbidden)
 {
 	Condition condition = managed_asleep(md) ? md->knobs.actual.condition : CONDITION_IDLE_B;
-	const Offer offer = knob_set_offer(md);
+	const Offer offer = obedience_offer(md);
 	Candidate frontier[FRONTIER_MAX];
 	size_t n;
 

@@ -27,11 +27,16 @@ typedef struct HeldKnob {
 	bool pending;   /* `wanted` differs from `current` */
 	bool fulfilled; /* touched, and it does not */
 	KnobValue original, current, wanted;
+} HeldKnob;
+
+/* How one knob has obeyed. */
+typedef struct Obedience {
 	unsigned failures;    /* in a row */
 	uint64_t retry_at_us; /* after a failure; 0: none */
-	bool fails;           /* the device itself refused or did not obey, last */
-	bool withdrawn;       /* it did so too often: it is given back, and not used any more */
-} HeldKnob;
+	bool disobeys;        /* the device itself refused or did not do it, last */
+	unsigned taken;       /* how often somebody else has set it */
+	char *withdrawn_why;  /* NULL, or why it is not used any more, once it is given back */
+} Obedience;
 
 typedef struct KnobSet {
 	HeldKnob *knobs; /* in registry order */

@@ -37,6 +37,7 @@ typedef struct ControlConfig {
 	const char *sysfs_root; /* of the sensors; NULL: /sys */
 	const char *wear_path;  /* the disks' wear accounts; NULL: kept in memory alone */
 	SleepConfig sleep;
+	bool insists;      /* what somebody else sets is set again for ever */
 	WakeRecord *wakes; /* of wake tests; the inventory's too */
 } ControlConfig;
 

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "control/fleet.h"
+#include "control/obedience.h"
 #include "control/turn.h"
 
 /* A shelf of disks spins up in turn; the unit allows a little more. */
@@ -16,7 +17,8 @@
 static bool is_settled(const Managed *md)
 {
 	for_each_knob(const HeldKnob, hk,
-		      &md->knobs) if (hk->pending && hk->failures < TRIES_AT_STOP) return false;
+		      &md->knobs) if (hk->pending &&
+				      obedience_of(md, hk)->failures < TRIES_AT_STOP) return false;
 	return !md->errands.busy && (md->knobs.probed || !md->errands.next);
 }
 
@@ -36,7 +38,7 @@ void end_give_all_back(Control *c)
 	diary_because(&c->diary, "the daemon ends");
 	for_each_device(Managed, md, &c->fleet)
 	{
-		knob_set_forget_failures(md);
+		obedience_forget(md);
 		(void)fleet_give_back(md, &c->tools);
 	}
 	turn(c);

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "control/cache-watch.h"
 #include "control/errands.h"
+#include "control/obedience.h"
 #include "control/rest.h"
 #include "control/trust.h"
 #include "control/waking.h"
@@ -17,6 +18,7 @@
 static Managed *managed_free(Managed *md)
 {
 	knob_set_done(md);
+	obedience_done(md);
 	rest_done(md);
 	device_unref(md->device);
 	free(md);
@@ -36,7 +38,7 @@ static Managed *managed_new(Device *d, Tools *t)
 	trust_init(md);
 	rest_init(md);
 	wear_account_open(md, t);
-	if (knob_set_init(md) < 0)
+	if (knob_set_init(md) < 0 || obedience_init(md) < 0)
 		return managed_free(md);
 	errands_ask(md, ERRAND_PROBE);
 	return md;

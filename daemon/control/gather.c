@@ -7,6 +7,7 @@
 
 #include "control/cache-watch.h"
 #include "control/caps.h"
+#include "control/obedience.h"
 #include "control/rest.h"
 #include "control/trust.h"
 #include "control/waking.h"
@@ -33,7 +34,7 @@ static bool moves_condition(const Managed *md)
 bool gather_is_held(const Managed *md, uint64_t now_us)
 {
 	return !md->knobs.probed || waking_under_way(md) || errands_overdue(md, now_us) ||
-	       md->knobs.leftover || md->rest.awaits || knob_set_failed(md) || moves_condition(md);
+	       md->knobs.leftover || md->rest.awaits || obedience_holds(md) || moves_condition(md);
 }
 
 /* What an earlier run left asleep wakes to be given back, and the others make room for that. */
@@ -69,7 +70,7 @@ static void describe_device(const Control *c, const Managed *md, const Policy *p
 		.name = md->device->name,
 		.model = md->device->model,
 		.profile = md->device->profile,
-		.offer = knob_set_offer(md),
+		.offer = obedience_offer(md),
 		.mix = md->workload.mix,
 		.demand_mb_s = md->workload.demand_mb_s * policy->demand_headroom,
 		.limit_w = limits_of_device_w(&c->limits, md),
@@ -238,7 +239,7 @@ static void describe_knobs(const Managed *md, KnobInForce *ret)
 		(KnobInForce){ .mechanism = hk->knob->mechanism,
 			       .pending = hk->pending,
 			       .lets_go = streq(hk->wanted.text, hk->original.text),
-			       .must_wait = hk->retry_at_us,
+			       .must_wait = obedience_of(md, hk)->retry_at_us,
 			       .freezes = hk->knob->freezes,
 			       .wakes_disk = hk->knob->wakes };
 }

@@ -157,7 +157,7 @@ static int run_step(Job *j)
 static int run_reread(Job *j)
 {
 	for (size_t i = 0; i < knob_count(); i++)
-		if (j->reread.offered[i] &&
+		if (j->reread.asked[i] &&
 		    knob_registry[i]->read(j->device, &j->reread.found[i]) < 0)
 			j->reread.found[i] = (KnobValue){};
 	return 0;

@@ -98,6 +98,12 @@ Job *job_new_step(Managed *md, size_t knob, bool raises)
 	return j;
 }
 
+/* What others may change is asked for often, and alone: no command goes to the device for it. */
+static bool is_asked(const HeldKnob *hk, RereadReason why)
+{
+	return hk->offered && (why != REREAD_DRIFTING || (hk->touched && hk->knob->drifts));
+}
+
 Job *job_new_reread(Managed *md, RereadReason why)
 {
 	_cleanup_(job_freep) Job *j = job_new(JOB_REREAD, md, true);
@@ -106,12 +112,12 @@ Job *job_new_reread(Managed *md, RereadReason why)
 		return NULL;
 	j->counted = true;
 	j->reread.why = why;
-	j->reread.offered = calloc(knob_count(), sizeof(bool));
+	j->reread.asked = calloc(knob_count(), sizeof(bool));
 	j->reread.found = calloc(knob_count(), sizeof(KnobValue));
-	if (!j->reread.offered || !j->reread.found)
+	if (!j->reread.asked || !j->reread.found)
 		return NULL;
 	for (size_t i = 0; i < knob_count(); i++)
-		j->reread.offered[i] = md->knobs.knobs[i].offered;
+		j->reread.asked[i] = is_asked(&md->knobs.knobs[i], why);
 	return TAKE_PTR(j);
 }
 
@@ -205,7 +211,7 @@ Job *job_free(Job *j)
 	if (j->kind == JOB_LOOK)
 		look_done(&j->look);
 	if (j->kind == JOB_REREAD) {
-		free(j->reread.offered);
+		free(j->reread.asked);
 		free(j->reread.found);
 	}
 	device_unref(j->device);

@@ -52,8 +52,8 @@ typedef struct StepJob {
 
 typedef struct RereadJob {
 	RereadReason why;
-	bool *offered;
-	KnobValue *found; /* of each knob; "" where it could not be read */
+	bool *asked;      /* of each knob, in registry order */
+	KnobValue *found; /* "" where it could not be read */
 } RereadJob;
 
 typedef struct WakeTestJob {

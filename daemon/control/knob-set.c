@@ -6,14 +6,9 @@
 
 #include "base/log.h"
 #include "control/cache-watch.h"
+#include "control/obedience.h"
 
-#define RETRY_FIRST_US   USEC_PER_SEC
-#define RETRY_LONGEST_US (60 * USEC_PER_SEC)
-/* A device that does not obey is asked again soon, where that wears nothing, then much later. */
-#define DISOBEYED_MAX     3
-#define DISOBEYED_LONGER  60
-#define DISOBEYED_SLOW_US (60 * USEC_PER_SEC)
-#define FREEZE_US         USEC_PER_SEC /* between writes that stop a queue, for more throughput */
+#define FREEZE_US USEC_PER_SEC /* between writes that stop a queue, for more throughput */
 
 int knob_set_init(Managed *md)
 {
@@ -40,6 +35,7 @@ void knob_set_done(Managed *md)
 static void take_found(Managed *md, HeldKnob *hk, KnobFound *f, Tools *t)
 {
 	free(hk->why_not);
+	obedience_start(md, hk);
 	*hk = (HeldKnob){ .knob = hk->knob,
 			  .offered = f->offered,
 			  .why_not = TAKE_PTR(f->why_not),
@@ -88,39 +84,9 @@ bool knob_set_touched(const Managed *md)
 	return false;
 }
 
-static bool stands_aside(const Managed *md, const HeldKnob *hk)
-{
-	return hk->fails && !(setting_mechanisms(&md->knobs.actual) & hk->knob->mechanism);
-}
-
-bool knob_set_failed(const Managed *md)
-{
-	for_each_knob(const HeldKnob, hk,
-		      &md->knobs) if (hk->retry_at_us && !stands_aside(md, hk)) return true;
-	return false;
-}
-
-unsigned knob_set_withheld(const Managed *md)
-{
-	unsigned withheld = 0;
-
-	for_each_knob(const HeldKnob, hk,
-		      &md->knobs) if ((hk->retry_at_us || hk->withdrawn) && stands_aside(md, hk))
-		withheld |= hk->knob->mechanism;
-	return withheld;
-}
-
 uint64_t knob_set_thawed_us(const Managed *md)
 {
 	return md->knobs.froze_us ? md->knobs.froze_us + FREEZE_US : 0;
-}
-
-Offer knob_set_offer(const Managed *md)
-{
-	Offer o = md->knobs.offer;
-
-	o.mechanisms &= ~knob_set_withheld(md);
-	return o;
 }
 
 static bool is_original(const HeldKnob *hk)
@@ -154,13 +120,6 @@ static void aim_knob(Managed *md, HeldKnob *hk)
 	hk->fulfilled = hk->touched && !hk->pending;
 }
 
-/* What is to be given back does not wait for as long as the next try to lower. */
-static void hurry_back(HeldKnob *hk, const Tools *t)
-{
-	if (hk->pending && is_original(hk))
-		hk->retry_at_us = MIN(hk->retry_at_us, t->now_us + RETRY_LONGEST_US);
-}
-
 static bool others_pending(const Managed *md, Mechanism mechanism)
 {
 	for_each_knob(const HeldKnob, hk,
@@ -177,8 +136,8 @@ static void settle_knob(Managed *md, HeldKnob *hk, Tools *t)
 	if (!others_pending(md, hk->knob->mechanism))
 		setting_take(&md->knobs.actual, &md->knobs.target, hk->knob->mechanism);
 	/* what did not obey and is given back waits for its next try all the same */
-	if (!stands_aside(md, hk) || !is_original(hk))
-		hk->failures = hk->retry_at_us = hk->fails = 0;
+	if (!obedience_stands_aside(md, hk) || !is_original(hk))
+		obedience_note_success(md, hk);
 	if (is_original(hk) && !md->errands.busy)
 		forget_knob(md, hk, t);
 }
@@ -189,17 +148,12 @@ static void replace_text(char **text, char *by)
 	*text = by;
 }
 
-bool knob_set_is_failing(const Managed *md)
-{
-	for_each_knob(const HeldKnob, hk, &md->knobs) if (hk->pending && hk->failures) return true;
-	return false;
-}
-
 static void clear_problem(Managed *md)
 {
-	if (knob_set_is_failing(md))
+	if (obedience_is_missing(md))
 		return;
-	for_each_knob(const HeldKnob, hk, &md->knobs) if (hk->fails && hk->retry_at_us) return;
+	for_each_knob(const HeldKnob, hk, &md->knobs) if (obedience_of(md, hk)->disobeys &&
+							  obedience_of(md, hk)->retry_at_us) return;
 	replace_text(&md->knobs.problem, NULL);
 }
 
@@ -209,7 +163,8 @@ void knob_set_aim(Managed *md, const Setting *target, Tools *t)
 	for_each_knob(HeldKnob, hk, &md->knobs)
 	{
 		aim_knob(md, hk);
-		hurry_back(hk, t);
+		if (hk->pending && is_original(hk))
+			obedience_hurry(md, hk, t->now_us);
 	}
 	for_each_knob(HeldKnob, hk, &md->knobs) settle_knob(md, hk, t);
 	clear_problem(md);
@@ -260,29 +215,6 @@ void knob_set_start_over(Managed *md)
 	md->knobs.actual.condition = c;
 }
 
-void knob_set_forget_failures(Managed *md)
-{
-	for_each_knob(HeldKnob, hk, &md->knobs)
-	{
-		hk->failures = hk->retry_at_us = hk->fails = 0;
-		if (hk->withdrawn)
-			replace_text(&hk->why_not, NULL);
-		hk->withdrawn = false;
-	}
-}
-
-bool knob_set_clear_retries(Managed *md, uint64_t now_us)
-{
-	bool due = false;
-
-	for_each_knob(HeldKnob, hk, &md->knobs) if (hk->retry_at_us && hk->retry_at_us <= now_us)
-	{
-		hk->retry_at_us = 0;
-		due = true;
-	}
-	return due;
-}
-
 void knob_set_begin(Managed *md, HeldKnob *hk, bool raises, Tools *t)
 {
 	hk->touched = true;
@@ -300,7 +232,7 @@ void knob_set_note_recorded(HeldKnob *hk)
 void knob_set_take_success(Managed *md, const StepOutcome *s, Tools *t)
 {
 	s->hk->current = s->found;
-	s->hk->failures = s->hk->retry_at_us = s->hk->fails = 0;
+	obedience_note_success(md, s->hk);
 	if (s->raises || md->knobs.leftover)
 		return;
 	setting_take(&md->knobs.actual, &s->target, s->hk->knob->mechanism);
@@ -314,42 +246,21 @@ static const char *failure_text(int r)
 	return r == -ENODEV ? "the device is gone" : strerror(-r);
 }
 
-/* What is in force holds the device as it is, which the others pay for: that is not put off. */
-static uint64_t wait_us(const Managed *md, const HeldKnob *hk)
+static char *problem_text(const Managed *md, const StepOutcome *s, uint64_t us)
 {
-	uint64_t us = hk->knob->slow ? DISOBEYED_SLOW_US : RETRY_FIRST_US;
+	const Obedience *o = obedience_of(md, s->hk);
+	const char *name = s->hk->knob->name;
 
-	if (!stands_aside(md, hk))
-		return MIN(RETRY_FIRST_US << MIN(hk->failures - 1, 6U), RETRY_LONGEST_US);
-	for (unsigned i = 1; i < MIN(hk->failures, (unsigned)DISOBEYED_MAX); i++)
-		us *= DISOBEYED_LONGER;
-	return us;
-}
-
-static char *problem_text(const HeldKnob *hk, const StepOutcome *s, uint64_t us)
-{
-	const char *name = hk->knob->name;
-
-	if (hk->withdrawn)
-		return text_printf("%s is not used any more: %s", name, hk->why_not ?: "");
+	if (o->withdrawn_why)
+		return text_printf("%s is not used any more: %s", name, o->withdrawn_why);
 	return text_printf("%s could not be set to %s: %s; tried again in %u s", name,
 			   s->value.text, failure_text(s->result), (unsigned)(us / USEC_PER_SEC));
-}
-
-static void withdraw(HeldKnob *hk, const StepOutcome *s)
-{
-	hk->withdrawn = true;
-	replace_text(&hk->why_not,
-		     text_printf("it did not obey %u times, last when set to %s: %s; "
-				 "a reset of the device or a passed wake test brings "
-				 "it back",
-				 hk->failures, s->value.text, failure_text(s->result)));
 }
 
 static void tell_failure(Managed *md, const StepOutcome *s, Tools *t)
 {
 	const char *name = md->device->name, *problem = md->knobs.problem ?: "out of memory";
-	const char *what = stands_aside(md, s->hk)
+	const char *what = obedience_stands_aside(md, s->hk)
 				   ? "the device is planned for without it"
 				   : "the device is held as it is and the others make room";
 
@@ -360,19 +271,18 @@ static void tell_failure(Managed *md, const StepOutcome *s, Tools *t)
 void knob_set_take_failure(Managed *md, const StepOutcome *s, Tools *t)
 {
 	HeldKnob *hk = s->hk;
+	char what[KNOB_VALUE_MAX + 64];
 	uint64_t us;
 
-	hk->failures++;
-	hk->fails = !s->refused;
 	hk->current = s->found;
 	/* a raise that demonstrably did not happen */
 	if (s->raises && knob_fulfils(hk->knob, md->device, &s->was, &s->found))
 		setting_take(&md->knobs.actual, &s->before, hk->knob->mechanism);
-	us = wait_us(md, hk);
-	hk->retry_at_us = t->now_us + us;
-	if (!s->raises && hk->failures >= DISOBEYED_MAX && stands_aside(md, hk))
-		withdraw(hk, s);
-	replace_text(&md->knobs.problem, problem_text(hk, s, us));
+	us = obedience_note_failure(md, hk, !s->refused, t->now_us);
+	snprintf(what, sizeof(what), "%s: %s", s->value.text, failure_text(s->result));
+	if (!s->raises)
+		(void)obedience_withdraw(md, hk, what);
+	replace_text(&md->knobs.problem, problem_text(md, s, us));
 	tell_failure(md, s, t);
 }
 
@@ -411,9 +321,35 @@ static bool is_lost(const Managed *md, const HeldKnob *hk, const KnobValue *befo
 	       !knob_fulfils(hk->knob, md->device, before, &hk->current);
 }
 
+/* Their value is what will be there when the limits are lifted. */
+static void leave_to_others(Managed *md, HeldKnob *hk, Tools *t)
+{
+	forget_knob(md, hk, t);
+	hk->original = hk->current;
+	replace_text(&md->knobs.problem, text_printf("%s is not used: %s", hk->knob->name,
+						     obedience_of(md, hk)->withdrawn_why));
+	diary_decide(t->diary, md->device->name, "somebody else sets it", "%s is left to them",
+		     hk->knob->name);
+	log_warning("%s: %s", md->device->name, md->knobs.problem ?: hk->knob->name);
+}
+
+/* A disk that somebody woke is no conflict: it is told of as woken. */
+static void tell_taken(Managed *md, HeldKnob *hk, const KnobValue *before, Tools *t)
+{
+	if (!*hk->current.text || hk->knob->mechanism == MECHANISM_CONDITION)
+		return;
+	log_notice("%s: somebody else has set %s to \"%s\"; it was \"%s\"", md->device->name,
+		   hk->knob->name, hk->current.text, before->text);
+	if (obedience_note_taken(md, hk, &hk->current, t))
+		leave_to_others(md, hk, t);
+	else
+		diary_decide(t->diary, md->device->name, "somebody else has changed it",
+			     "%s is set again", hk->knob->name);
+}
+
 /* What a knob had set and no longer holds counts as gone. True: there is something. A parked drive
  * does not show what a reset took: it is written anew in any case. */
-static bool take_value(Managed *md, HeldKnob *hk, const KnobValue *found, bool reset)
+static bool take_value(Managed *md, HeldKnob *hk, const KnobValue *found, bool reset, Tools *t)
 {
 	KnobValue before = hk->current;
 
@@ -424,15 +360,18 @@ static bool take_value(Managed *md, HeldKnob *hk, const KnobValue *found, bool r
 	if (!is_lost(md, hk, &before))
 		return false;
 	setting_take(&md->knobs.actual, &SETTING_AS_FOUND, hk->knob->mechanism);
+	if (!reset)
+		tell_taken(md, hk, &before, t);
 	return true;
 }
 
-bool knob_set_take_reread(Managed *md, const KnobValue *found, bool reset, Tools *t)
+bool knob_set_take_reread(Managed *md, const KnobValue *found, const bool *asked, bool reset,
+			  Tools *t)
 {
 	bool lost = false;
 
 	for (size_t i = 0; i < knob_count(); i++)
-		lost |= take_value(md, &md->knobs.knobs[i], &found[i], reset);
+		lost |= asked[i] && take_value(md, &md->knobs.knobs[i], &found[i], reset, t);
 	knob_set_aim_again(md, t); /* which also settles what still holds */
 	return lost;
 }

@@ -29,14 +29,6 @@ void knob_set_take_probe(Managed *md, ProbeFound *found, bool redirects, Tools *
 
 const HeldKnob *knob_set_redirect(const Managed *md); /* NULL: none is offered */
 bool knob_set_touched(const Managed *md);             /* is anything still to be given back? */
-/* Does one wait for its next try of which the device cannot do without, because it is in force? */
-bool knob_set_failed(const Managed *md);
-/* Has one not got to where it ought to be, because it failed? */
-bool knob_set_is_failing(const Managed *md);
-/* Mechanisms by which the device did not obey, for now or for good, and that are as found: it can
- * be planned for without them. */
-unsigned knob_set_withheld(const Managed *md);
-Offer knob_set_offer(const Managed *md); /* without those */
 /* When a queue that a knob stopped may be stopped again. */
 uint64_t knob_set_thawed_us(const Managed *md);
 
@@ -50,10 +42,6 @@ void knob_set_let_sleep_on(Managed *md, Tools *t);
 void knob_set_aim_as_found(Managed *md, Tools *t);
 /* All is given back first, then the device is asked anew. */
 void knob_set_start_over(Managed *md);
-/* All that failed may be tried at once; what was withdrawn is offered again. */
-void knob_set_forget_failures(Managed *md);
-/* Times of the next try that have come; true: there were some. */
-bool knob_set_clear_retries(Managed *md, uint64_t now_us);
 
 /* A step sets out: raises count from now on. */
 void knob_set_begin(Managed *md, HeldKnob *hk, bool raises, Tools *t);
@@ -75,7 +63,8 @@ void knob_set_take_stale(Managed *md, const StepOutcome *s, Tools *t);
 
 /* What the knobs say now; "" where one could not be read. True: something was lost, and is set
  * again. reset: what lives in the device is lost in any case. */
-bool knob_set_take_reread(Managed *md, const KnobValue *found, bool reset, Tools *t);
+bool knob_set_take_reread(Managed *md, const KnobValue *found, const bool *asked, bool reset,
+			  Tools *t);
 void knob_set_expect_worst(Managed *md); /* until that has been read */
 
 /* The condition as others have seen it change. */

@@ -12,9 +12,9 @@
 #include "control/waking.h"
 #include "control/workload.h"
 
-#define PEEK_US    (200 * USEC_PER_MSEC) /* at sleeping disks: has IO woken one? */
-#define WATCHED_US (10 * USEC_PER_SEC)   /* keep looking so long after someone asked */
-#define DRIFT_US   (5 * USEC_PER_SEC)    /* between rereads of knobs that others change */
+#define PEEK_US    (200 * USEC_PER_MSEC)  /* at sleeping disks: has IO woken one? */
+#define WATCHED_US (10 * USEC_PER_SEC)    /* keep looking so long after someone asked */
+#define DRIFT_US   (1500 * USEC_PER_MSEC) /* between rereads of knobs that others change */
 
 void observe_note_asked(Control *c)
 {

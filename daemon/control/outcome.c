@@ -8,6 +8,7 @@
 #include "control/cache-watch.h"
 #include "control/enforce.h"
 #include "control/fleet.h"
+#include "control/obedience.h"
 #include "control/observe.h"
 #include "control/rest.h"
 #include "control/trust.h"
@@ -116,7 +117,7 @@ static Need take_failure(Managed *md, const StepOutcome *s, Tools *t)
 
 	knob_set_take_failure(md, s, t);
 	if (s->raises && s->hk->knob->mechanism == MECHANISM_CONDITION)
-		(void)waking_take_failure(md, s->hk->failures, t);
+		(void)waking_take_failure(md, obedience_of(md, s->hk)->failures, t);
 	return n;
 }
 
@@ -205,23 +206,12 @@ static bool has_woken(const Managed *md, const Job *j)
 	return false;
 }
 
-static const char *reread_text(RereadReason why)
-{
-	static const char *const texts[] = {
-		[REREAD_DRIFTING] = "somebody else has changed it",
-		[REREAD_VERIFY] = "somebody changed it",
-		[REREAD_SUSPECT] = "a command was sent to it while it slept",
-		[REREAD_RESET] = "a device was reset",
-	};
-
-	return texts[why];
-}
-
-static void note_lost(Control *c, Managed *md, const char *why)
+static void note_lost(Control *c, Managed *md)
 {
 	workload_forget_counters(md);
-	diary_decide(&c->diary, md->device->name, why, "what was lost is set again");
-	log_notice("%s: %s: what was lost is set again", md->device->name, why);
+	diary_decide(&c->diary, md->device->name, "a device was reset",
+		     "what was lost is set again");
+	log_notice("%s: a device was reset: what was lost is set again", md->device->name);
 }
 
 static Need take_reread(Control *c, const Job *j)
@@ -240,10 +230,10 @@ static Need take_reread(Control *c, const Job *j)
 	if (has_woken(md, j))
 		n = waking_take_awake(md, &c->tools);
 	if (reset)
-		knob_set_forget_failures(md);
-	lost = knob_set_take_reread(md, j->reread.found, reset, &c->tools);
-	if (lost)
-		note_lost(c, md, reread_text(j->reread.why));
+		obedience_forget(md);
+	lost = knob_set_take_reread(md, j->reread.found, j->reread.asked, reset, &c->tools);
+	if (lost && reset)
+		note_lost(c, md);
 	if (lost || reset)
 		n = need_more(n, need(NEED_TOLD_PLAN, reset ? CAUSE_RESET : CAUSE_LOST));
 	return need_more(n, waking_want_next(md));

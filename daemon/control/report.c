@@ -10,7 +10,7 @@
 #include "control/enforce.h"
 #include "control/fleet.h"
 #include "control/gather.h"
-#include "control/knob-set.h"
+#include "control/obedience.h"
 #include "control/waking.h"
 #include "control/wear-account.h"
 #include "control/workload.h"
@@ -18,7 +18,7 @@
 static bool has_problems(const Control *c)
 {
 	for_each_device(const Managed, md,
-			&c->fleet) if (knob_set_is_failing(md) || md->waking.stuck ||
+			&c->fleet) if (obedience_is_missing(md) || md->waking.stuck ||
 				       errands_overdue(md, c->tools.now_us)) return true;
 	return false;
 }
@@ -212,8 +212,8 @@ int control_knobs(const Control *c, const char *device, KnobState **ret, size_t 
 		(KnobState){ .name = hk->knob->name,
 			     .mechanism = hk->knob->mechanism,
 			     .exactness = hk->knob->exactness,
-			     .offered = hk->offered && !hk->withdrawn,
-			     .why_not = hk->why_not,
+			     .offered = hk->offered && !obedience_of(md, hk)->withdrawn_why,
+			     .why_not = hk->why_not ?: obedience_of(md, hk)->withdrawn_why,
 			     .original = hk->original.text,
 			     .wanted = hk->touched ? hk->wanted.text : "" };
 	*ret = states;

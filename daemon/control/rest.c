@@ -11,7 +11,7 @@
 
 #include "base/log.h"
 #include "control/cache-watch.h"
-#include "control/knob-set.h"
+#include "control/obedience.h"
 #include "control/waking.h"
 #include "control/wear-account.h"
 
@@ -73,7 +73,7 @@ static bool hardware_allows(const Case *c)
 		return stays_up(c, "it has not said yet what it offers");
 	if (!(md->knobs.offer.mechanisms & MECHANISM_CONDITION))
 		return stays_up(c, "it has no power condition that can be set");
-	if (knob_set_withheld(md) & MECHANISM_CONDITION)
+	if (obedience_withheld(md) & MECHANISM_CONDITION)
 		return stays_up(c, "it did not obey when it was last to change its condition");
 	if (d->keep_awake_why)
 		return stays_up(c, "%s", d->keep_awake_why);

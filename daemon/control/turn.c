@@ -9,6 +9,7 @@
 #include "control/caps.h"
 #include "control/enforce.h"
 #include "control/fleet.h"
+#include "control/obedience.h"
 #include "control/observe.h"
 #include "control/outcome.h"
 #include "control/rest.h"
@@ -143,7 +144,7 @@ static Need take_due(Control *c, Managed *md)
 	if (may_depart(md) && queue_add_device(&c->queue, md->device, DEVICE_REMOVED) < 0)
 		log_oom();
 
-	due |= knob_set_clear_retries(md, now_us);
+	due |= obedience_clear_due(md, now_us);
 	due |= errands_clear_due(md, now_us);
 	return need_more(waking_clear_due(md, &c->tools),
 			 due ? need(NEED_PLAN, CAUSE_DUE) : NOTHING_NEEDED);
@@ -179,9 +180,13 @@ static Need release_held(Control *c)
 	return n;
 }
 
-static void let_sleep_on(Control *c)
+static void let_go(Control *c)
 {
-	for_each_device(Managed, md, &c->fleet) knob_set_let_sleep_on(md, &c->tools);
+	for_each_device(Managed, md, &c->fleet)
+	{
+		knob_set_let_sleep_on(md, &c->tools);
+		obedience_end_conflicts(md);
+	}
 }
 
 static bool is_worth_a_plan(const Control *c, Need n)
@@ -209,7 +214,7 @@ static void plan(Control *c, Need n, Outcome *o)
 	}
 	queue_add_need(&c->queue, more);
 	if (n.level > NEED_BETTER_PLAN && !c->limits.enforcing)
-		let_sleep_on(c);
+		let_go(c);
 	o->planned = changes || n.level == NEED_TOLD_PLAN;
 	o->cause = n.cause;
 	o->changed = true;
@@ -271,8 +276,8 @@ static uint64_t due_us_of(const Control *c, const Managed *md)
 
 	for_each_knob(const HeldKnob, hk, &md->knobs)
 	{
-		if (hk->retry_at_us)
-			due_us = MIN(due_us, hk->retry_at_us);
+		if (obedience_of(md, hk)->retry_at_us)
+			due_us = MIN(due_us, obedience_of(md, hk)->retry_at_us);
 		pending |= hk->pending;
 	}
 	if (pending && !md->errands.busy && now_us < knob_set_thawed_us(md))

@@ -69,7 +69,8 @@ static bool forget_awaited(Verification *v, const char *name)
 void verify_take(Control *c, const Job *j)
 {
 	for (Verification *v = c->waiters.verifications; v; v = v->next)
-		if (j->reread.why != REREAD_RESET && forget_awaited(v, j->md->device->name))
+		if (j->reread.why != REREAD_RESET && j->reread.why != REREAD_DRIFTING &&
+		    forget_awaited(v, j->md->device->name))
 			add_differences(v, j->md, j);
 }
 

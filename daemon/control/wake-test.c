@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "control/caps.h"
 #include "control/fleet.h"
+#include "control/obedience.h"
 #include "control/waking.h"
 #include "control/wear-account.h"
 #include "control/workload.h"
@@ -33,7 +34,7 @@ static void record(Control *c, const Job *j)
 	else
 		waking_forgive(&c->fleet, d->hba, j->md);
 	if (!failed)
-		knob_set_forget_failures(j->md);
+		obedience_forget(j->md);
 }
 
 /* It was not stopped for it. */

@@ -225,6 +225,7 @@ static int want_of_row(const AttributeKnob *k, const Setting *s, const Mix *mix,
 				  .want = row##_want,                                              \
 				  .write = row##_write,                                            \
 				  .fulfils = value_same_head,                                      \
+				  .drifts = true,                                                  \
 				  __VA_ARGS__ }
 
 /* The command queue of a SATA or SAS disk is exact, device-wide, and changed without freezing

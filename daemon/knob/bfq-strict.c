@@ -121,6 +121,7 @@ const Knob knob_bfq_strict = {
 	.mechanism = MECHANISM_DEPTH,
 	.exactness = EXACT,
 	.freezes = true,
+	.drifts = true, /* daemons that tune set schedulers */
 	.probe = bfq_strict_probe,
 	.read = bfq_strict_read,
 	.want = bfq_strict_want,

@@ -258,6 +258,7 @@ const Knob knob_io_cost = {
 	/* 30 ms of the budget may be spent at once, and IO of the root cgroup passes by. */
 	.exactness = MEAN,
 	.freezes = true,
+	.drifts = true, /* udev's rule 90-iocost.rules writes it at each event of a block device */
 	.probe = io_cost_probe,
 	.read = io_cost_read,
 	.want = io_cost_want,

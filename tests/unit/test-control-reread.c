@@ -121,7 +121,8 @@ static Managed *lose_depth_one(Fixture *f, FaultyDevice *nvme)
 	assert_true(managed_knob(f, name, "nr-requests")->touched);
 	assert_true(managed_knob(f, name, "bfq-strict")->touched);
 	assert_int_equal(md->knobs.actual.depth, 1);
-	managed_knob(f, name, "nvme-power-state")->retry_at_us = now_us(f) + 60 * USEC_PER_SEC;
+	obedience_of(managed(f, name), managed_knob(f, name, "nvme-power-state"))->retry_at_us =
+		now_us(f) + 60 * USEC_PER_SEC;
 	nvme->refuse = false;
 	assert_int_equal(knob_apply(knob_find("bfq-strict"), md->device,
 				    &managed_knob(f, name, "bfq-strict")->original, NULL),

@@ -19,6 +19,7 @@
 #include "control/caps.h"
 #include "control/control-state.h"
 #include "control/gather.h"
+#include "control/obedience.h"
 #include "control/observe.h"
 #include "control/rest.h"
 #include "control/trust.h"
