@@ -73,7 +73,7 @@ static void a_reading_that_finds_something_lost_has_it_set_again(void **state)
 		}
 	reread(&f, md);
 	fixture_run(&f, 5);
-	assert_int_equal(count_decisions(&f, md->device->name, "lost is set again"), 1);
+	assert_int_equal(count_decisions(&f, md->device->name, "is set again"), 1);
 	assert_as_found(&f, before);
 	assert_no_drift(&f);
 	fixture_close(&f);
@@ -162,7 +162,7 @@ static void a_mechanism_of_two_knobs_that_is_lost_is_set_again(void **state)
 	md = lose_depth_one(&f, &nvme);
 	reread(&f, md);
 	fixture_run(&f, 0.05);
-	assert_int_equal(count_decisions(&f, md->device->name, "lost is set again"), 1);
+	assert_int_equal(count_decisions(&f, md->device->name, "is set again"), 1);
 	assert_non_null(strstr(value_of(&f, md->device->name, "bfq-strict").text, "bfq strict"));
 	assert_int_equal(md->knobs.actual.depth, 1);
 	fixture_close(&f);
@@ -192,7 +192,7 @@ static void assert_reset_known_lost(Fixture *f, const Managed *md)
 	assert_true(md->cap_w >= md->device->profile->rated_w - EPSILON_W);
 	while (md->errands.busy)
 		assert_true(virtual_loop_step(f->loop));
-	assert_int_equal(count_decisions(f, md->device->name, "lost is set again"), 1);
+	assert_int_equal(count_decisions(f, md->device->name, "is set again"), 1);
 }
 
 static const Setting power_state_one = { .power_state = 1 };
