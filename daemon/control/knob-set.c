@@ -9,8 +9,11 @@
 
 #define RETRY_FIRST_US   USEC_PER_SEC
 #define RETRY_LONGEST_US (60 * USEC_PER_SEC)
-/* A device that does not obey is asked again soon, where that wears nothing, then much later. */
-#define DISOBEYED_MAX     3
+/* A device that does not obey is asked again ever more seldom. A fast knob wears nothing: after a
+ * second, then twice as long each time, for about an hour. A slow one: after a minute, then an
+ * hour. */
+#define DISOBEYED_FAST    12
+#define DISOBEYED_SLOW    3
 #define DISOBEYED_LONGER  60
 #define DISOBEYED_SLOW_US (60 * USEC_PER_SEC)
 #define FREEZE_US         USEC_PER_SEC /* between writes that stop a queue, for more throughput */
@@ -317,13 +320,19 @@ static const char *failure_text(int r)
 /* What is in force holds the device as it is, which the others pay for: that is not put off. */
 static uint64_t wait_us(const Managed *md, const HeldKnob *hk)
 {
-	uint64_t us = hk->knob->slow ? DISOBEYED_SLOW_US : RETRY_FIRST_US;
+	unsigned n = hk->failures - 1;
 
 	if (!stands_aside(md, hk))
-		return MIN(RETRY_FIRST_US << MIN(hk->failures - 1, 6U), RETRY_LONGEST_US);
-	for (unsigned i = 1; i < MIN(hk->failures, (unsigned)DISOBEYED_MAX); i++)
-		us *= DISOBEYED_LONGER;
-	return us;
+		return MIN(RETRY_FIRST_US << MIN(n, 6U), RETRY_LONGEST_US);
+	if (!hk->knob->slow)
+		return RETRY_FIRST_US << MIN(n, DISOBEYED_FAST - 1U);
+	return n ? DISOBEYED_SLOW_US * DISOBEYED_LONGER : DISOBEYED_SLOW_US;
+}
+
+static bool is_hopeless(const Managed *md, const HeldKnob *hk)
+{
+	return hk->failures >= (hk->knob->slow ? DISOBEYED_SLOW : DISOBEYED_FAST) &&
+	       stands_aside(md, hk);
 }
 
 static char *problem_text(const HeldKnob *hk, const StepOutcome *s, uint64_t us)
@@ -370,7 +379,7 @@ void knob_set_take_failure(Managed *md, const StepOutcome *s, Tools *t)
 		setting_take(&md->knobs.actual, &s->before, hk->knob->mechanism);
 	us = wait_us(md, hk);
 	hk->retry_at_us = t->now_us + us;
-	if (!s->raises && hk->failures >= DISOBEYED_MAX && stands_aside(md, hk))
+	if (!s->raises && is_hopeless(md, hk))
 		withdraw(hk, s);
 	replace_text(&md->knobs.problem, problem_text(hk, s, us));
 	tell_failure(md, s, t);
