@@ -114,8 +114,8 @@ static int write_synced(const char *path, const char *bytes, size_t n, mode_t mo
 	_cleanup_close_ int fd = -EBADF;
 	int r;
 
-	/* what is there is of a write that was never finished, or a FIFO that would be waited for
-	 */
+	/* a write that was never finished may have left it, or it is a FIFO, which opening waits
+	 * for */
 	(void)unlink(path);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	r = fd < 0 ? -errno : write_all(fd, bytes, n);

@@ -12,8 +12,6 @@
 #include "base/printable.h"
 #include "base/text.h"
 
-/* inih hands lines to the handler without their numbers, but it asks for each line first: they are
- * counted there. */
 typedef struct Seen {
 	char *name;
 	unsigned line;
@@ -24,6 +22,8 @@ typedef struct SeenList {
 	size_t n;
 } SeenList;
 
+/* inih hands lines to the handler without their numbers, but it asks for each line first: they are
+ * counted there. */
 typedef struct Reader {
 	const char *path;
 	const char *rest;
@@ -49,7 +49,7 @@ static void seen_clear(SeenList *s)
 	*s = (SeenList){ 0 };
 }
 
-/* The line in which the name was seen first, or 0, when it is noted. */
+/* Gives the line in which the name was seen before; 0: it was not, and is noted now. */
 static int see(SeenList *s, const char *name, unsigned line, unsigned *ret_before)
 {
 	char *copy;

@@ -22,7 +22,7 @@
  * By ids of devices, cgroups, paths and values of knobs things are found or set again, so that they
  * stay as they are, in the files of journal/ and device/, too: what is shown of them, and of
  * processes, is made printable by bus/, and whatever is logged by base/log.c. The kernel's names of
- *disks and host adapters are ASCII. */
+ * disks and host adapters are ASCII. */
 
 #include <stdbool.h>
 

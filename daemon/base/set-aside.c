@@ -112,7 +112,7 @@ int set_aside_copy(const char *path, const char *found, size_t n)
 	int r = find_name(path, &aside);
 
 	if (r == 0)
-		r = keep(path, aside, found, n);
+		r = aside ? keep(path, aside, found, n) : -ENOMEM;
 	if (r < 0)
 		return log_warning_errno(r,
 					 "%s: the damaged file cannot be kept beside it: make room "

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "control/caps.h"
 
-#include <string.h>
-
 #include "control/obedience.h"
 #include "control/trust.h"
 #include "control/waking.h"
@@ -52,8 +50,7 @@ static bool floor_is_remembered(const Managed *md, const Offer *offer, unsigned 
 	const Floor *f = &md->floor;
 
 	return f->known && f->forbidden == forbidden && f->condition == condition &&
-	       memcmp(&f->offer, offer, sizeof(f->offer)) == 0 &&
-	       !workload_mix_differs(&f->mix, &md->workload.mix);
+	       offer_equal(&f->offer, offer) && !workload_mix_differs(&f->mix, &md->workload.mix);
 }
 
 double caps_floor_w(Managed *md, unsigned forbidden)

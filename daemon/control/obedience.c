@@ -5,8 +5,11 @@
 
 #define RETRY_FIRST_US   USEC_PER_SEC
 #define RETRY_LONGEST_US (60 * USEC_PER_SEC)
-/* A device that does not obey is asked again soon, where that wears nothing, then much later. */
-#define DISOBEYED_MAX     3
+/* A device that does not obey is asked again ever more seldom. A fast knob wears nothing: after a
+ * second, then twice as long each time, for about an hour. A slow one: after a minute, then an
+ * hour. */
+#define DISOBEYED_FAST    12
+#define DISOBEYED_SLOW    3
 #define DISOBEYED_LONGER  60
 #define DISOBEYED_SLOW_US (60 * USEC_PER_SEC)
 #define TAKEN_MAX         3 /* by somebody else, before it is left to them */
@@ -108,14 +111,13 @@ void obedience_note_success(Managed *md, const HeldKnob *hk)
 /* What is in force holds the device as it is, which the others pay for: that is not put off. */
 static uint64_t wait_us(const Managed *md, const HeldKnob *hk)
 {
-	unsigned failures = obedience_of(md, hk)->failures;
-	uint64_t us = hk->knob->slow ? DISOBEYED_SLOW_US : RETRY_FIRST_US;
+	unsigned n = obedience_of(md, hk)->failures - 1;
 
 	if (!obedience_stands_aside(md, hk))
-		return MIN(RETRY_FIRST_US << MIN(failures - 1, 6U), RETRY_LONGEST_US);
-	for (unsigned i = 1; i < MIN(failures, (unsigned)DISOBEYED_MAX); i++)
-		us *= DISOBEYED_LONGER;
-	return us;
+		return MIN(RETRY_FIRST_US << MIN(n, 6U), RETRY_LONGEST_US);
+	if (!hk->knob->slow)
+		return RETRY_FIRST_US << MIN(n, DISOBEYED_FAST - 1U);
+	return n ? DISOBEYED_SLOW_US * DISOBEYED_LONGER : DISOBEYED_SLOW_US;
 }
 
 uint64_t obedience_note_failure(Managed *md, const HeldKnob *hk, bool asked, uint64_t now_us)
@@ -141,7 +143,8 @@ bool obedience_withdraw(Managed *md, const HeldKnob *hk, const char *what)
 {
 	Obedience *o = obedience_of(md, hk);
 
-	if (o->failures < DISOBEYED_MAX || !obedience_stands_aside(md, hk))
+	if (o->failures < (hk->knob->slow ? DISOBEYED_SLOW : DISOBEYED_FAST) ||
+	    !obedience_stands_aside(md, hk))
 		return false;
 	withdraw(o, text_printf("it did not obey %u times, last when set to %s; a reset of the "
 				"device or a passed wake test brings it back",

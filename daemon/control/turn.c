@@ -128,7 +128,6 @@ static Need take_event(Control *c, Event *e)
 	return n;
 }
 
-/* What was waited for has come: the device may be planned for again, or no longer. */
 /* It stayed so that what was set on it could be given back. */
 static bool may_depart(const Managed *md)
 {
@@ -136,6 +135,7 @@ static bool may_depart(const Managed *md)
 	       !md->errands.busy && !md->errands.next;
 }
 
+/* What was waited for has come: the device may be planned for again, or no longer. */
 static Need take_due(Control *c, Managed *md)
 {
 	uint64_t now_us = c->tools.now_us;
@@ -143,7 +143,6 @@ static Need take_due(Control *c, Managed *md)
 
 	if (may_depart(md) && queue_add_device(&c->queue, md->device, DEVICE_REMOVED) < 0)
 		log_oom();
-
 	due |= obedience_clear_due(md, now_us);
 	due |= errands_clear_due(md, now_us);
 	return need_more(waking_clear_due(md, &c->tools),

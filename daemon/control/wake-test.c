@@ -29,12 +29,12 @@ static void record(Control *c, const Job *j)
 		r = wake_record_set(c->config.wakes, d->hba, failed ? WAKE_FAILED : WAKE_TESTED);
 	if (r < 0)
 		log_error_errno(r, "The wake test of %s cannot be recorded", d->hba);
-	if (failed)
+	if (failed) {
 		(void)waking_mark_stuck(j->md, &c->tools);
-	else
+	} else {
 		waking_forgive(&c->fleet, d->hba, j->md);
-	if (!failed)
 		obedience_forget(j->md);
+	}
 }
 
 /* It was not stopped for it. */

@@ -134,11 +134,13 @@ char *block_hardware_id(const char *sysfs_root, const char *name)
 				  : block_device_id(sysfs_root, name);
 }
 
-/* Is the loop device without a file? */
-static bool is_empty(const char *sysfs_root, const char *name)
+static bool is_loop_without_file(const char *sysfs_root, const char *name)
 {
-	_cleanup_free_ char *id = block_device_id(sysfs_root, name);
+	_cleanup_free_ char *id = NULL;
 
+	if (!is_loop_name(name))
+		return false;
+	id = block_device_id(sysfs_root, name);
 	return !id;
 }
 
@@ -151,7 +153,7 @@ static int new_disk(const char *sysfs_root, const char *name, const BlockDeviceO
 	_cleanup_(device_unrefp) Device *d = NULL;
 	char model[BLOCK_ATTR_MAX];
 
-	if (!id || (is_empty(sysfs_root, name) && !options->departing))
+	if (!id || (!options->departing && is_loop_without_file(sysfs_root, name)))
 		return -ENODEV;
 	if (!i)
 		return -ENOMEM;

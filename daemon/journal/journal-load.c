@@ -81,18 +81,15 @@ static bool may_hold_original(const char *line, size_t n)
 	       contains(line, n, "was ");
 }
 
-/* What a damaged line has behind KEY=", up to the next quote, as far as a log can show it. */
+/* What a damaged line has behind KEY=", up to the next quote; any bytes. */
 static char *read_damaged(const char *line, size_t n, const char *key)
 {
 	_cleanup_free_ char *begin = text_printf(" %s=\"", key);
 	const char *at = begin ? memmem(line, n, begin, strlen(begin)) : NULL;
 	const char *value = at ? at + strlen(begin) : NULL;
 	const char *end = at ? memchr(value, '"', n - (size_t)(value - line)) : NULL;
-	char *text = end ? strndup(value, (size_t)(end - value)) : strdup("(unreadable)");
 
-	for (char *p = text; p && *p; p++)
-		*p = *p < ' ' || *p > '~' ? '?' : *p;
-	return text;
+	return end ? strndup(value, (size_t)(end - value)) : strdup("(unreadable)");
 }
 
 static void take_damaged(const char *line, size_t n, void *loader)

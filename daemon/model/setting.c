@@ -128,6 +128,17 @@ bool setting_equal(const Setting *a, const Setting *b)
 	       a->chunk_kib == b->chunk_kib && a->pace_w == b->pace_w && a->redirect == b->redirect;
 }
 
+bool offer_equal(const Offer *a, const Offer *b)
+{
+	return a->mechanisms == b->mechanisms && a->power_states == b->power_states &&
+	       a->conditions == b->conditions && a->depth_one == b->depth_one &&
+	       a->depth_min == b->depth_min && a->depth_max == b->depth_max &&
+	       a->chunk_min_kib == b->chunk_min_kib && a->chunk_max_kib == b->chunk_max_kib &&
+	       a->pace_min_w == b->pace_min_w && a->limit_min_w == b->limit_min_w &&
+	       a->limit_max_w == b->limit_max_w && a->redirects_writes == b->redirects_writes &&
+	       a->redirects_reads == b->redirects_reads;
+}
+
 Exactness setting_exactness(const Setting *s)
 {
 	unsigned used = setting_mechanisms(s);

@@ -98,6 +98,7 @@ unsigned setting_mechanisms(const Setting *s);
 /* Copies the mechanism's part of `from`. */
 void setting_take(Setting *to, const Setting *from, Mechanism m);
 bool setting_equal(const Setting *a, const Setting *b);
+bool offer_equal(const Offer *a, const Offer *b);
 /* The worst exactness among the mechanisms used, as far as watts go; EXACT when nothing is set. */
 Exactness setting_exactness(const Setting *s);
 /* In words: "power state 1, depth 4, chunk 64 KiB, paced to 3.2 W" or "as found". */
