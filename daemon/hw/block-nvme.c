@@ -82,6 +82,14 @@ static int by_version(const void *a, const void *b)
 	return strverscmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* Its link in the subsystem's folder stays for as long as somebody has its device file open. */
+static bool is_present(const char *sysfs_root, const char *controller)
+{
+	_cleanup_free_ char *path = text_printf("%s/class/nvme/%s/dev", sysfs_root, controller);
+
+	return is_nvme_controller(controller) && path && access(path, F_OK) == 0;
+}
+
 static int find_controllers(const char *sysfs_root, const char *controller, NvmeSubsystem *to)
 {
 	_cleanup_free_ char *path = find_subsystem(sysfs_root, controller);
@@ -90,7 +98,7 @@ static int find_controllers(const char *sysfs_root, const char *controller, Nvme
 	int r = 0;
 
 	while (dir && r >= 0 && (e = readdir(dir)))
-		if (is_nvme_controller(e->d_name))
+		if (is_present(sysfs_root, e->d_name))
 			r = strv_add(&to->controllers, e->d_name);
 	if (r >= 0 && !to->controllers)
 		r = strv_add(&to->controllers, controller);

@@ -13,7 +13,7 @@ typedef struct NvmePath {
 } NvmePath;
 
 typedef struct NvmeSubsystem {
-	char **controllers; /* by name, without a controller: NULL */
+	char **controllers; /* by name; the first one names the drive */
 	NvmePath *paths;    /* from all of them to its namespaces, by the names of heads */
 	size_t n_paths;
 	size_t n_heads;
