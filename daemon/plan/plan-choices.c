@@ -1,94 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The choices of a class: where all its members together may stand. The share is common, because
+ * the slowest member is the pace of a pool; what gives a member more than that is of no use. */
+
 #include <errno.h>
 #include <math.h>
 
 #include "plan/plan-work.h"
 
-/* A candidate on its way to a choice: cut by limit and floor, split where demand is met. `mb_s` is
- * linear in the watts, and so is the latency's factor. */
-typedef struct Span {
-	double lo_w, hi_w, lo_mb_s, hi_mb_s, lo_factor, hi_factor;
-} Span;
+/* On the way up the common share: at which piece each member is. */
+typedef struct Walk {
+	const Work *w;
+	const Class *class;
+	const Curve *curves;
+	size_t *at;
+	double bound;
+} Walk;
 
-static double between(double lo, double hi, double part)
+static int add(ChoiceList *l, const Choice *choice, const Part *part)
 {
-	return lo + (hi - lo) * part;
-}
-
-static Span span_between(const Span *s, double from, double to)
-{
-	return (Span){
-		.lo_w = between(s->lo_w, s->hi_w, from),
-		.hi_w = between(s->lo_w, s->hi_w, to),
-		.lo_mb_s = between(s->lo_mb_s, s->hi_mb_s, from),
-		.hi_mb_s = between(s->lo_mb_s, s->hi_mb_s, to),
-		.lo_factor = between(s->lo_factor, s->hi_factor, from),
-		.hi_factor = between(s->lo_factor, s->hi_factor, to),
-	};
-}
-
-/* With a latency weight of 1, a doubled p99 halves the value. */
-static double latency_factor(const Work *w, double as_found_us, double p99_us)
-{
-	double weight = w->in->policy->latency_weight;
-
-	if (weight <= 0 || !(p99_us > as_found_us) || !(as_found_us > 0))
-		return 1;
-	return pow(as_found_us / p99_us, weight);
-}
-
-static Span span_of(const Work *w, size_t i, const Candidate *c, double as_found_us)
-{
-	const PlanDevice *d = &w->in->devices[i];
-	double bias = bias_of(d);
-	Span s = {
-		.lo_w = c->cap_w * bias,
-		.hi_w = c->cap_w * bias,
-		.lo_mb_s = c->mb_s,
-		.hi_mb_s = c->mb_s,
-	};
-	Candidate top;
-
-	s.lo_factor = s.hi_factor = latency_factor(w, as_found_us, c->p99_us);
-	if (!c->paced || c->cap_hi_w <= c->cap_w)
-		return s;
-	s.hi_w = c->cap_hi_w * bias;
-	s.hi_mb_s = MAX(c->mb_s_hi, c->mb_s);
-	if (w->in->policy->latency_weight > 0) {
-		candidate_at(d->profile, &d->mix, c, c->cap_hi_w, &top);
-		s.hi_factor = MAX(s.lo_factor, latency_factor(w, as_found_us, top.p99_us));
-	}
-	return s;
-}
-
-static bool is_current(const Setting *s, const Setting *current)
-{
-	Setting other = *current;
-
-	if (s->pace_w > 0 && other.pace_w > 0)
-		other.pace_w = s->pace_w;
-	/* redirection makes no choice different; it is added when all choices are made */
-	other.redirect = s->redirect;
-	if (!condition_is_sleep(other.condition))
-		other.condition = CONDITION_ACTIVE;
-	return setting_equal(s, &other);
-}
-
-static double value_of(const Work *w, size_t i, const Candidate *c, double mb_s, double factor)
-{
-	const PlanDevice *d = &w->in->devices[i];
-	double asked = MIN(mb_s, MAX(d->demand_mb_s, 0.0));
-	double v = w->terms[i].weight * factor * (asked + SPARE_WORTH * mb_s);
-
-	if (is_current(&c->setting, &d->current))
-		v *= 1 + CURRENT_WORTH;
-	return condition_is_sleep(c->setting.condition) ? v : v + AWAKE_WORTH;
-}
-
-static int add(const Work *w, size_t i, const Candidate *c, const Span *s, ChoiceList *l)
-{
-	Choice ch = { .lo_w = s->lo_w, .hi_w = s->hi_w };
-
 	if (l->n == l->capacity) {
 		size_t capacity = l->capacity ? 2 * l->capacity : 128;
 		Choice *choices = reallocarray(l->choices, capacity, sizeof(*choices));
@@ -103,89 +33,283 @@ static int add(const Work *w, size_t i, const Candidate *c, const Span *s, Choic
 		l->parts = parts;
 		l->capacity = capacity;
 	}
-	ch.lo_value = value_of(w, i, c, s->lo_mb_s, s->lo_factor);
-	ch.hi_value = ch.lo_value;
-	if (ch.hi_w > ch.lo_w)
-		ch.hi_value = MAX(ch.lo_value, value_of(w, i, c, s->hi_mb_s, s->hi_factor));
-	l->choices[l->n] = ch;
-	l->parts[l->n++] = (Part){ c, s->lo_mb_s, s->hi_mb_s };
+	l->choices[l->n] = *choice;
+	l->parts[l->n++] = *part;
 	return 0;
 }
 
-/* Adds one choice, or two where the demand is met within a segment: past that point watts are worth
- * little. */
-static int add_span(const Work *w, size_t i, const Candidate *c, const Span *s, ChoiceList *l)
+static const Piece *piece_at(const Walk *k, size_t m)
 {
-	double demand = MAX(w->in->devices[i].demand_mb_s, 0.0), part;
-	Span asked, spare;
-	int r;
-
-	if (s->lo_mb_s >= demand || s->hi_mb_s <= demand)
-		return add(w, i, c, s, l);
-	part = (demand - s->lo_mb_s) / (s->hi_mb_s - s->lo_mb_s);
-	asked = span_between(s, 0, part);
-	spare = span_between(s, part, 1);
-	r = add(w, i, c, &asked, l);
-	return r < 0 ? r : add(w, i, c, &spare, l);
+	return &k->curves[m].pieces[k->at[m]];
 }
 
-/* Cuts the span to the device's limit and to its floor. False: nothing is left. */
-static bool cut(const Work *w, size_t i, bool keep_floor, Span *s)
+static double watts_at(const Walk *k, double share)
 {
-	double limit = limit_of(w, i), floor = w->terms[i].floor_mb_s;
+	double sum_w = 0;
 
-	if (s->lo_w > limit)
-		return false;
-	if (s->hi_w > limit) {
-		*s = span_between(s, 0, (limit - s->lo_w) / (s->hi_w - s->lo_w));
-		s->hi_w = limit;
+	for (size_t m = 0; m < k->class->n; m++)
+		sum_w += piece_watts(piece_at(k, m), share);
+	return sum_w;
+}
+
+/* What a single device gives may be more than what it is needed for. */
+static double value_at(const Walk *k, double share)
+{
+	double sum = 0;
+
+	for (size_t m = 0; m < k->class->n; m++) {
+		const Curve *c = &k->curves[m];
+		const Piece *p = piece_at(k, m);
+
+		sum += value_of(k->w, k->class->members[m], c, p, c->fixed ? p->lo_share : share);
 	}
-	if (!keep_floor || s->lo_mb_s >= floor)
-		return true;
-	if (s->hi_mb_s < floor)
-		return false;
-	*s = span_between(s, (floor - s->lo_mb_s) / (s->hi_mb_s - s->lo_mb_s), 1);
-	return true;
+	return sum;
 }
 
-static int add_cut(const Work *w, size_t i, bool keep_floor, ChoiceList *l)
+static int add_between(const Walk *k, double from, double to, ChoiceList *l)
 {
-	const Frontier *f = w->frontier[i];
-	double as_found_us = f->candidates[f->n - 1].p99_us;
+	Choice c = { .lo_w = watts_at(k, from), .hi_w = watts_at(k, to) };
+	Part part = { from, to, false };
+
+	if (c.hi_w <= c.lo_w) {
+		c.lo_w = c.hi_w = MAX(c.lo_w, c.hi_w);
+		part.lo_share = to;
+		from = to;
+	}
+	c.lo_value = value_at(k, from);
+	c.hi_value = c.hi_w > c.lo_w ? MAX(value_at(k, to), c.lo_value) : c.lo_value;
+	return add(l, &c, &part);
+}
+
+/* In parts that may be taken as linear. */
+static int add_bent(const Walk *k, double from, double to, ChoiceList *l)
+{
 	int r = 0;
 
-	for (size_t k = 0; r == 0 && k < f->n; k++) {
-		Span s = span_of(w, i, &f->candidates[k], as_found_us);
+	if (watts_at(k, to) <= watts_at(k, from))
+		return add_between(k, from, to, l);
+	while (r >= 0 && from < to) {
+		double next = MIN(value_straight_to(k->w, from), to);
 
-		if (cut(w, i, keep_floor, &s))
-			r = add_span(w, i, &f->candidates[k], &s, l);
+		r = add_between(k, from, next, l);
+		from = next;
 	}
 	return r;
 }
 
-int add_choices(const Work *w, size_t i, bool keep_floor, ChoiceList *l)
+/* The share at which the next member comes to the end of what it does now. */
+static double next_end(const Walk *k, double share)
 {
-	const Candidate *least = w->frontier[i] ? &w->frontier[i]->candidates[0] : &w->fixed[i];
-	size_t before = l->n;
-	Span s;
-	int r = 0;
+	double next = INFINITY;
 
-	if (w->frontier[i])
-		r = add_cut(w, i, keep_floor, l);
-	if (r == 0 && l->n == before && keep_floor && w->frontier[i])
-		r = add_cut(w, i, false, l);
-	if (r < 0 || l->n > before)
-		return r;
-	s = span_of(w, i, least, least->p99_us);
-	if (!w->frontier[i])
-		s.lo_w = s.hi_w = least->cap_w; /* the bias is in it */
-	else
-		s = span_between(&s, 0, 0);
-	return add(w, i, least, &s, l);
+	for (size_t m = 0; m < k->class->n; m++) {
+		const Piece *p = piece_at(k, m);
+
+		if (!k->curves[m].fixed)
+			next = MIN(next, share < p->lo_share ? p->lo_share : p->hi_share);
+	}
+	return next;
 }
 
-void choice_list_done(ChoiceList *l)
+/* False: a member has no more to give, so that the share cannot grow. */
+static bool advance(Walk *k, double share)
 {
-	free(l->choices);
-	free(l->parts);
+	for (size_t m = 0; m < k->class->n; m++) {
+		if (k->curves[m].fixed || piece_at(k, m)->hi_share > share)
+			continue;
+		if (++k->at[m] >= k->curves[m].n)
+			return false;
+	}
+	return true;
+}
+
+static int add_awake(Walk *k, ChoiceList *l)
+{
+	double share = INFINITY, next;
+	int r;
+
+	for (size_t m = 0; m < k->class->n; m++)
+		if (!k->curves[m].fixed)
+			share = MIN(share, k->curves[m].pieces[0].lo_share);
+	if (!isfinite(share))
+		share = 0; /* all are fixed */
+	r = add_between(k, share, share, l);
+	for (next = next_end(k, share); r >= 0 && isfinite(next); next = next_end(k, share)) {
+		next = MIN(next, MAX(k->bound, share));
+		if (next > share)
+			r = add_bent(k, share, next, l);
+		share = next;
+		if (share >= k->bound || !advance(k, share))
+			break;
+	}
+	return r;
+}
+
+/* All of a unit sleeps, or nothing. What its group's limit has pinned awake stays so. */
+static bool may_sleep(const Walk *k)
+{
+	const Unit *u = k->class->unit;
+	bool any = false;
+
+	for (size_t m = 0; m < k->class->n; m++)
+		if (k->w->pinned[k->class->members[m]])
+			return false;
+	for (size_t m = 0; m < u->n; m++) {
+		if (!asleep_candidate_of(k->w, u->members[m]))
+			return false;
+		any |= k->w->frontier[u->members[m]] != NULL;
+	}
+	return any;
+}
+
+static double asleep_watts(const Work *w, size_t i)
+{
+	const Candidate *c = asleep_candidate_of(w, i);
+
+	return w->frontier[i] ? c->cap_w * bias_of(&w->in->devices[i]) : c->cap_w;
+}
+
+static int add_asleep(const Walk *k, ChoiceList *l)
+{
+	Choice c = {};
+
+	for (size_t m = 0; m < k->class->n; m++)
+		c.lo_w += asleep_watts(k->w, k->class->members[m]);
+	c.hi_w = c.lo_w;
+	return add(l, &c, &(Part){ .asleep = true });
+}
+
+static int start_walk(const Work *w, const Class *class, Curve *curves, Walk *ret)
+{
+	Walk k = { w, class, curves, calloc(class->n + 1, sizeof(*k.at)), INFINITY };
+
+	if (!k.at)
+		return -ENOMEM;
+	for (size_t m = 0; m < class->n; m++) {
+		curve_build(w, class->members[m], &curves[m]);
+		k.bound = MIN(k.bound, curves[m].bound);
+	}
+	*ret = k;
+	return 0;
+}
+
+static bool is_over_limit(const Walk *k)
+{
+	for (size_t m = 0; m < k->class->n; m++)
+		if (k->curves[m].over_limit)
+			return true;
+	return false;
+}
+
+/* The largest floor of its members: who asks for nothing needs none but what a rule keeps free. */
+static double floor_of(const Walk *k)
+{
+	double floor = 0;
+
+	for (size_t m = 0; m < k->class->n; m++) {
+		const Curve *c = &k->curves[m];
+		const Terms *t = &k->w->terms[k->class->members[m]];
+
+		if (c->fixed)
+			continue;
+		if (c->asked_mb_s > 0)
+			floor = MAX(floor, t->floor_share);
+		if (t->floor_mb_s > 0)
+			floor = MAX(floor, curve_share(c, t->floor_mb_s));
+	}
+	return floor;
+}
+
+int add_choices(const Work *w, const Class *class, Curve *curves, ChoiceList *l, double *ret_floor)
+{
+	size_t before = l->n;
+	Walk k;
+	int r = start_walk(w, class, curves, &k);
+
+	if (r < 0)
+		return r;
+	*ret_floor = floor_of(&k);
+	if (may_sleep(&k))
+		r = add_asleep(&k, l);
+	if (r >= 0 && !(l->n > before && is_over_limit(&k)))
+		r = add_awake(&k, l);
+	free(k.at);
+	return r;
+}
+
+/* The first piece that reaches the share; of the last one the end. */
+static Pick pick_at(const Curve *c, double share)
+{
+	size_t k = 0;
+	Pick p;
+
+	while (k + 1 < c->n && c->pieces[k].hi_share < share && !c->fixed)
+		k++;
+	p = (Pick){ .piece = c->pieces[k], .share = share };
+	p.watts = piece_watts(&p.piece, share);
+	return p;
+}
+
+static void pick_asleep(Work *w, const Unit *u)
+{
+	for (size_t m = 0; m < u->n; m++) {
+		size_t i = u->members[m];
+		double watts = asleep_watts(w, i);
+
+		w->picks[i] = (Pick){
+			.piece = { .candidate = asleep_candidate_of(w, i), watts, watts },
+			.watts = watts,
+			.asked_mb_s = MAX(w->in->devices[i].demand_mb_s, 0.0),
+		};
+	}
+}
+
+static double share_along(const Part *part, double along)
+{
+	if (along <= 0)
+		return part->lo_share;
+	return along >= 1 ? part->hi_share
+			  : part->lo_share + (part->hi_share - part->lo_share) * along;
+}
+
+/* What rounding made too much of is taken from one whose watts may be any. */
+static void trim(Work *w, const Class *class, double watts)
+{
+	double sum_w = 0;
+
+	for (size_t m = 0; m < class->n; m++)
+		sum_w += w->picks[class->members[m]].watts;
+	for (size_t m = 0; m < class->n && sum_w > watts; m++) {
+		Pick *p = &w->picks[class->members[m]];
+		double less_w = MAX(p->watts - 2 * (sum_w - watts), p->piece.lo_w);
+
+		if (w->pinned[class->members[m]])
+			continue;
+		sum_w -= p->watts - less_w;
+		p->watts = less_w;
+	}
+}
+
+void pick_members(Work *w, const Class *class, Curve *curves, const TakenChoice *taken)
+{
+	const Choice *choice = &taken->choice;
+	double width = choice->hi_w - choice->lo_w;
+	double share =
+		share_along(&taken->part, width > 0 ? (taken->watts - choice->lo_w) / width : 1);
+
+	if (taken->part.asleep) {
+		pick_asleep(w, class->unit);
+		return;
+	}
+	for (size_t m = 0; m < class->n; m++) {
+		size_t i = class->members[m];
+
+		if (w->pinned[i])
+			continue;
+		curve_build(w, i, &curves[m]);
+		w->picks[i] = pick_at(&curves[m], share);
+		w->picks[i].asked_mb_s = curves[m].asked_mb_s;
+		w->picks[i].asked_w = curves[m].asked_w;
+	}
+	trim(w, class, taken->watts);
 }

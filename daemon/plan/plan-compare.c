@@ -43,8 +43,8 @@ bool plan_worth_changing(const Plan *held, const Plan *next, const Policy *polic
 	if (same_demand(held, next))
 		return next->value > held->value * least;
 	for (size_t i = 0; i < next->n_devices; i++) {
-		held_value += next->devices[i].weight * next->devices[i].current_mb_s;
-		next_value += next->devices[i].weight * next->devices[i].mb_s;
+		held_value += next->devices[i].current_worth;
+		next_value += next->devices[i].worth;
 	}
 	return next_value > held_value * least;
 }

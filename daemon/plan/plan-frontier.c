@@ -81,6 +81,15 @@ static int grow(FrontierStore *s)
 	return 0;
 }
 
+AsFound as_found_of(const Profile *p, const Mix *mix)
+{
+	Prediction full, idle;
+
+	predict(p, mix, &SETTING_AS_FOUND, &full);
+	predict_demand(p, mix, &SETTING_AS_FOUND, 0, &idle);
+	return (AsFound){ full.mb_s, full.p99_us, full.watts - idle.watts };
+}
+
 static Frontier *frontier_new(const PlanDevice *d, unsigned forbidden, Condition deepest)
 {
 	Candidate candidates[FRONTIER_MAX];
@@ -91,7 +100,9 @@ static Frontier *frontier_new(const PlanDevice *d, unsigned forbidden, Condition
 	f = malloc(sizeof(*f) + n * sizeof(*candidates));
 	if (!f)
 		return NULL;
-	*f = (Frontier){ d->profile, d->mix, d->offer, forbidden, deepest, n };
+	*f = (Frontier){ d->profile, d->mix, d->offer, forbidden, deepest };
+	f->as_found = as_found_of(d->profile, &d->mix);
+	f->n = n;
 	memcpy(f->candidates, candidates, n * sizeof(*candidates));
 	return f;
 }

@@ -1,247 +1,191 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
-#include <math.h>
 
 #include "plan/plan-work.h"
 
-/* The choices of a set of devices, as a problem. */
-typedef struct Classes {
-	ChoiceList list;
-	size_t *first;
-} Classes;
+/* Units, or what lies in one group of them. */
+typedef struct Subset {
+	size_t *members;
+	Class *classes;
+	size_t n, longest;
+} Subset;
+
+static void subset_done(Subset *s)
+{
+	free(s->members);
+	free(s->classes);
+}
+
+static bool is_in(const Work *w, size_t i, size_t group)
+{
+	return group == PLAN_NO_GROUP || w->in->devices[i].group == group;
+}
+
+/* PLAN_NO_GROUP: all units. */
+static int subset_new(const Work *w, size_t group, Subset *ret)
+{
+	Subset s = {
+		.members = calloc(w->in->n_devices + 1, sizeof(*s.members)),
+		.classes = calloc(w->units.n + 1, sizeof(*s.classes)),
+	};
+	size_t n = 0;
+
+	if (!s.members || !s.classes) {
+		subset_done(&s);
+		return -ENOMEM;
+	}
+	for (size_t u = 0; u < w->units.n; u++) {
+		const Unit *unit = &w->units.units[u];
+		Class *c = &s.classes[s.n];
+
+		*c = (Class){ .members = s.members + n, .unit = unit };
+		for (size_t m = 0; m < unit->n; m++)
+			if (is_in(w, unit->members[m], group)) {
+				s.members[n++] = unit->members[m];
+				c->n++;
+			}
+		s.longest = MAX(s.longest, c->n);
+		s.n += c->n > 0;
+	}
+	*ret = s;
+	return 0;
+}
 
 static void classes_done(Classes *c)
 {
-	choice_list_done(&c->list);
+	free(c->list.choices);
+	free(c->list.parts);
 	free(c->first);
+	free(c->floors);
 }
 
-static int add_pinned(const Work *w, size_t i, ChoiceList *l)
+static int build(const Work *w, const Subset *s, Curve *curves, Classes *ret)
 {
-	const Pick *p = &w->picks[i];
-	size_t before = l->n;
-	int r = add_choices(w, i, false, l);
+	int r = 0;
 
-	if (r < 0)
-		return r;
-	l->n = before + 1;
-	l->choices[before] = (Choice){ p->watts, p->value, p->watts, p->value };
-	l->parts[before] = p->part;
-	return 0;
-}
-
-static int build(const Work *w, const size_t *devices, size_t n, Classes *ret)
-{
-	Classes c = { .first = malloc((n + 1) * sizeof(*c.first)) };
-	int r = c.first ? 0 : -ENOMEM;
-
-	for (size_t k = 0; r == 0 && k < n; k++) {
-		size_t i = devices[k];
-
-		c.first[k] = c.list.n;
-		r = w->pinned[i] ? add_pinned(w, i, &c.list)
-				 : add_choices(w, i, w->keep_floor[i], &c.list);
-	}
-	if (r < 0) {
-		classes_done(&c);
-		return r;
-	}
-	c.first[n] = c.list.n;
-	*ret = c;
-	return 0;
-}
-
-static double least_of(const ChoiceList *l, size_t from, size_t to)
-{
-	double least = INFINITY;
-
-	for (; from < to; from++)
-		least = MIN(least, l->choices[from].lo_w);
-	return least;
-}
-
-typedef struct Wish {
-	size_t device;
-	double weight, extra_w; /* what keeping its floor adds to the least */
-} Wish;
-
-static int compare_wishes(const void *a, const void *b)
-{
-	const Wish *x = a, *y = b;
-
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	return x->device < y->device ? -1 : x->device > y->device;
-}
-
-static int floor_extra(const Work *w, size_t i, double least_w, double *ret)
-{
-	_cleanup_(choice_list_done) ChoiceList l = { 0 };
-	int r = add_choices(w, i, true, &l);
-
-	if (r == 0)
-		*ret = least_of(&l, 0, l.n) - least_w;
-	return r;
-}
-
-/* The devices with floors, and what keeping each would cost; *ret_least_w without any. */
-static int gather_wishes(const Work *w, const size_t *devices, size_t n, Wish *wishes,
-			 size_t *ret_n, double *ret_least_w)
-{
-	_cleanup_(classes_done) Classes c = { 0 };
-	int r = build(w, devices, n, &c);
-
-	*ret_n = 0;
-	*ret_least_w = 0;
-	for (size_t k = 0; r == 0 && k < n; k++) {
-		double least_w = least_of(&c.list, c.first[k], c.first[k + 1]);
-		const Terms *t = &w->terms[devices[k]];
-
-		*ret_least_w += least_w;
-		if (t->floor_mb_s <= 0 || w->pinned[devices[k]])
-			continue;
-		wishes[*ret_n] = (Wish){ .device = devices[k], .weight = t->weight };
-		r = floor_extra(w, devices[k], least_w, &wishes[(*ret_n)++].extra_w);
-	}
-	return r;
-}
-
-/* Floors are kept while the budget can hold them, the heaviest devices' first. */
-static int keep_floors(Work *w, const size_t *devices, size_t n, double budget_w)
-{
-	_cleanup_free_ Wish *wishes = NULL;
-	size_t n_wishes = 0;
-	double least_w;
-	int r;
-
-	for (size_t k = 0; k < n; k++) {
-		w->keep_floor[devices[k]] = false;
-		n_wishes += w->terms[devices[k]].floor_mb_s > 0;
-	}
-	if (n_wishes == 0)
-		return 0;
-	wishes = calloc(n_wishes, sizeof(*wishes));
-	if (!wishes)
+	ret->first = malloc((s->n + 1) * sizeof(*ret->first));
+	ret->floors = malloc((s->n + 1) * sizeof(*ret->floors));
+	if (!ret->first || !ret->floors)
 		return -ENOMEM;
-	r = gather_wishes(w, devices, n, wishes, &n_wishes, &least_w);
-	if (r < 0)
-		return r;
-	qsort(wishes, n_wishes, sizeof(*wishes), compare_wishes);
-	for (size_t j = 0; j < n_wishes; j++) {
-		if (least_w + wishes[j].extra_w > budget_w)
-			continue;
-		least_w += wishes[j].extra_w;
-		w->keep_floor[wishes[j].device] = true;
+	for (size_t c = 0; r >= 0 && c < s->n; c++) {
+		ret->first[c] = ret->list.n;
+		r = add_choices(w, &s->classes[c], curves, &ret->list, &ret->floors[c]);
 	}
-	return 0;
-}
-
-static Pick pick_of(const ChoiceList *l, size_t chosen, double watts)
-{
-	const Choice *c = &l->choices[chosen];
-	double width = c->hi_w - c->lo_w;
-	double share = width > 0 ? (watts - c->lo_w) / width : 0;
-
-	return (Pick){
-		.part = l->parts[chosen],
-		.lo_w = c->lo_w,
-		.hi_w = c->hi_w,
-		.watts = watts,
-		.value = c->lo_value + (c->hi_value - c->lo_value) * share,
-	};
-}
-
-/* Solves some devices for a budget and writes their picks. */
-static int solve_devices(Work *w, const size_t *devices, size_t n, double budget_w, Solution *ret)
-{
-	_cleanup_(classes_done) Classes c = { 0 };
-	Problem p;
-	int r = keep_floors(w, devices, n, budget_w);
-
-	if (r < 0)
-		return r;
-	r = build(w, devices, n, &c);
-	if (r < 0)
-		return r;
-	p = (Problem){ c.list.choices, c.first, n, budget_w };
-	r = knapsack_solve(&p, 0, ret);
-	for (size_t k = 0; r == 0 && k < n; k++)
-		if (!w->pinned[devices[k]])
-			w->picks[devices[k]] =
-				pick_of(&c.list, c.first[k] + ret->choice[k], ret->watts[k]);
+	ret->first[s->n] = ret->list.n;
 	return r;
 }
 
-static size_t members(const Work *w, size_t group, size_t *ret, double *ret_w)
+static void take_picks(Work *w, const Subset *s, const Classes *c, const Solution *solution,
+		       Curve *curves)
 {
-	size_t n = 0;
+	for (size_t k = 0; k < s->n; k++) {
+		size_t chosen = c->first[k] + solution->choice[k];
+		TakenChoice taken = { c->list.choices[chosen], c->list.parts[chosen],
+				      solution->watts[k] };
 
-	*ret_w = 0;
-	for (size_t i = 0; i < w->in->n_devices; i++)
-		if (w->in->devices[i].group == group) {
-			*ret_w += w->picks[i].watts;
-			ret[n++] = i;
-		}
-	return n;
+		pick_members(w, &s->classes[k], curves, &taken);
+	}
 }
 
-/* Solves the first group over its limit by itself and pins it. 1: one was; 0: none is over. */
-static int pin_a_group(Work *w, size_t *scratch, bool *done)
+/* Solves for a budget and writes the picks. */
+static int solve_subset(Work *w, const Subset *s, double budget_w, Solution *ret)
+{
+	_cleanup_free_ Curve *curves = calloc(s->longest + 1, sizeof(*curves));
+	_cleanup_(classes_done) Classes c = {};
+	Problem p;
+	int r = curves ? build(w, s, curves, &c) : -ENOMEM;
+
+	if (r >= 0)
+		r = keep_floors(w, s->classes, s->n, budget_w, &c);
+	if (r < 0)
+		return r;
+	p = (Problem){ c.list.choices, c.first, s->n, budget_w };
+	r = knapsack_solve(&p, 0, ret);
+	if (r >= 0)
+		take_picks(w, s, &c, ret, curves);
+	return r;
+}
+
+static double group_watts(const Work *w, size_t group)
+{
+	double sum_w = 0;
+
+	for (size_t i = 0; i < w->in->n_devices; i++)
+		sum_w += w->in->devices[i].group == group ? w->picks[i].watts : 0;
+	return sum_w;
+}
+
+/* What sleeps takes all of its unit along. */
+static void pin(Work *w, const Class *c)
+{
+	bool asleep = false;
+
+	for (size_t m = 0; m < c->n; m++) {
+		size_t i = c->members[m];
+
+		w->pinned[i] = true;
+		asleep |=
+			w->frontier[i] && w->picks[i].piece.candidate == asleep_candidate_of(w, i);
+	}
+	for (size_t m = 0; m < c->unit->n && asleep; m++)
+		w->pinned[c->unit->members[m]] = true;
+}
+
+/* Solves a group within its limit, and nothing changes it any more. */
+static int pin_group(Work *w, size_t group)
+{
+	_cleanup_(solution_done) Solution solution = {};
+	_cleanup_(subset_done) Subset s = {};
+	int r = subset_new(w, group, &s);
+
+	if (r >= 0)
+		r = solve_subset(w, &s, MAX(w->in->groups[group].limit_w, 0.0), &solution);
+	for (size_t c = 0; r >= 0 && c < s.n; c++)
+		pin(w, &s.classes[c]);
+	return r;
+}
+
+/* 1: the first group over its limit was pinned; 0: none is over. */
+static int pin_a_group(Work *w, bool *done)
 {
 	for (size_t g = 0; g < w->in->n_groups; g++) {
-		_cleanup_(solution_done) Solution s = { 0 };
-		double group_w;
-		size_t n = members(w, g, scratch, &group_w);
-		int r;
-
-		if (done[g] || !(group_w > w->in->groups[g].limit_w))
+		if (done[g] || !(group_watts(w, g) > w->in->groups[g].limit_w))
 			continue;
 		done[g] = true;
-		r = solve_devices(w, scratch, n, MAX(w->in->groups[g].limit_w, 0.0), &s);
-		if (r < 0)
-			return r;
-		for (size_t k = 0; k < n; k++)
-			w->pinned[scratch[k]] = true;
-		return 1;
+		return pin_group(w, g) < 0 ? -ENOMEM : 1;
 	}
 	return 0;
 }
 
 int solve_groups(Work *w, Solution *ret)
 {
-	size_t n = w->in->n_devices;
-	_cleanup_free_ size_t *all = calloc(n + 1, sizeof(*all)),
-			      *scratch = calloc(n + 1, sizeof(*scratch));
 	_cleanup_free_ bool *done = calloc(w->in->n_groups + 1, sizeof(*done));
-	_cleanup_(solution_done) Solution s = { 0 };
-	double bound_value =
-		0; /* the bound of the node without its groups' limits holds with them as well */
+	_cleanup_(solution_done) Solution s = {};
+	_cleanup_(subset_done) Subset all = {};
+	/* the bound of the node without its groups' limits holds with them as well */
+	double bound_value = 0;
 	bool pinned = false;
-	int r;
+	int r = done ? subset_new(w, PLAN_NO_GROUP, &all) : -ENOMEM;
 
-	if (!all || !scratch || !done)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		all[i] = i;
+	for (size_t i = 0; i < w->in->n_devices; i++)
 		w->pinned[i] = false;
-	}
-	for (;;) {
+	while (r >= 0) {
 		solution_done(&s);
-		r = solve_devices(w, all, n, w->in->budget_w, &s);
+		r = solve_subset(w, &all, w->in->budget_w, &s);
 		if (r < 0)
 			return r;
 		if (!pinned)
 			bound_value = s.bound_value;
-		r = pin_a_group(w, scratch, done);
-		if (r < 0)
-			return r;
+		r = pin_a_group(w, done);
 		if (r == 0)
 			break;
 		pinned = true;
 	}
+	if (r < 0)
+		return r;
 	*ret = s;
 	ret->bound_value = MAX(bound_value, s.total_value);
 	ret->optimal = s.optimal && !pinned;
-	s = (Solution){ 0 };
+	s = (Solution){};
 	return 0;
 }

@@ -46,7 +46,9 @@ static int try_needed(Work *w, const Unit *reserve, size_t n_reserve, size_t n, 
 	for (size_t k = 0; k < n_reserve; k++)
 		allow(w, &reserve[k], k < n);
 	solution_done(s);
-	r = solve_pools(w, s);
+	r = work_set(w);
+	if (r == 0)
+		r = solve_groups(w, s);
 	if (r == 0)
 		*ret_short_w = shortfall_of(w, s);
 	return r;
@@ -78,22 +80,21 @@ static int try_fewest(Work *w, const Unit *reserve, size_t n_reserve, Solution *
 
 int solve_needed(Work *w, Solution *s)
 {
-	_cleanup_(units_done) Units u = { 0 };
+	_cleanup_free_ Unit *reserve = NULL;
 	size_t n = 0;
-	int r;
 
 	if (!(shortfall_of(w, s) > SHORTFALL_LEAST_W))
 		return 0;
-	r = units_list(w->in, &u);
-	if (r < 0)
-		return r;
-	for (size_t k = 0; k < u.n; k++)
-		if (is_reserve(w, &u.units[k]))
-			u.units[n++] = u.units[k];
+	reserve = calloc(w->units.n + 1, sizeof(*reserve));
+	if (!reserve)
+		return -ENOMEM;
+	for (size_t k = 0; k < w->units.n; k++)
+		if (is_reserve(w, &w->units.units[k]))
+			reserve[n++] = w->units.units[k];
 	if (n == 0)
 		return 0;
 	for (size_t k = 0; k < n; k++)
-		allow(w, &u.units[k], true);
-	units_sort(w, u.units, n);
-	return try_fewest(w, u.units, n, s);
+		allow(w, &reserve[k], true);
+	units_sort(w, reserve, n);
+	return try_fewest(w, reserve, n, s);
 }

@@ -12,12 +12,11 @@ void work_done(Work *w)
 	free(w->free_w);
 	free(w->is_free);
 	free(w->needed);
-	free(w->pool_choice);
 	free(w->frontier);
 	free(w->fixed);
-	free(w->keep_floor);
 	free(w->pinned);
 	free(w->picks);
+	units_done(&w->units);
 }
 
 static int allocate(const PlanInput *in, Work *ret)
@@ -29,16 +28,14 @@ static int allocate(const PlanInput *in, Work *ret)
 		.free_w = calloc(n, sizeof(*w.free_w)),
 		.is_free = calloc(n, sizeof(*w.is_free)),
 		.needed = calloc(n, sizeof(*w.needed)),
-		.pool_choice = calloc(n, sizeof(*w.pool_choice)),
 		.frontier = calloc(n, sizeof(*w.frontier)),
 		.fixed = calloc(n, sizeof(*w.fixed)),
-		.keep_floor = calloc(n, sizeof(*w.keep_floor)),
 		.pinned = calloc(n, sizeof(*w.pinned)),
 		.picks = calloc(n, sizeof(*w.picks)),
 	};
 
-	if (!w.terms || !w.free_w || !w.is_free || !w.needed || !w.pool_choice || !w.frontier ||
-	    !w.fixed || !w.keep_floor || !w.pinned || !w.picks) {
+	if (!w.terms || !w.free_w || !w.is_free || !w.needed || !w.frontier || !w.fixed ||
+	    !w.pinned || !w.picks || units_list(in, &w.units) < 0) {
 		work_done(&w);
 		return -ENOMEM;
 	}
@@ -63,8 +60,10 @@ static void add_rule(Terms *t, const PolicyRule *r, const PlanDevice *d)
 	t->hold |= r->redirect == REDIRECT_HOLD;
 	if (r->weight != 1)
 		t->weight = r->weight;
-	if (r->floor_mb_s > 0)
-		t->floor_mb_s = r->floor_mb_s;
+	if (r->floor.mb_s > 0 || r->floor.share > 0) {
+		t->floor_mb_s = r->floor.mb_s;
+		t->floor_share = r->floor.share;
+	}
 	if (r->limit.watts > 0)
 		t->limit_w = r->limit.watts;
 	else if (r->limit.share > 0)
@@ -76,7 +75,13 @@ static void add_rule(Terms *t, const PolicyRule *r, const PlanDevice *d)
 static Terms terms_of(const PlanInput *in, const PlanDevice *d)
 {
 	const Policy *p = in->policy;
-	Terms t = { .weight = 1, .limit_w = INFINITY, .forbidden = in->forbidden | p->forbidden };
+	Terms t = {
+		.weight = 1,
+		.limit_w = INFINITY,
+		.floor_share = isfinite(p->fairness) ? p->floor.share : 1,
+		.floor_mb_s = p->floor.mb_s,
+		.forbidden = in->forbidden | p->forbidden,
+	};
 
 	for (size_t i = 0; i < p->n_rules; i++)
 		if (rule_matches(in, &p->rules[i], d))
@@ -146,10 +151,9 @@ static int fix_asleep(Work *w, size_t i, Condition c)
 	return fix(w, i, &s, cap_watts(d->profile, &s) * bias_of(d));
 }
 
-int work_set(Work *w, size_t i)
+static int set(Work *w, size_t i)
 {
 	const PlanDevice *d = &w->in->devices[i];
-	Condition deepest = CONDITION_IDLE_B;
 
 	if (d->held)
 		return fix(w, i, &d->held_setting, w->free_w[i]);
@@ -157,10 +161,15 @@ int work_set(Work *w, size_t i)
 		return fix_asleep(w, i, asleep_condition_of(w, i));
 	if (w->terms[i].protect || w->is_free[i])
 		return fix(w, i, &SETTING_AS_FOUND, w->free_w[i]);
-	if (w->pool_choice[i] == POOL_ASLEEP)
-		return fix_asleep(w, i, sleep_condition_of(w, i));
-	if (w->pool_choice[i] == POOL_LEAVES_IT)
-		deepest = deepest_of(w, i);
-	w->frontier[i] = frontier_get(&w->frontiers, d, w->terms[i].forbidden, deepest);
+	w->frontier[i] = frontier_get(&w->frontiers, d, w->terms[i].forbidden, deepest_of(w, i));
 	return w->frontier[i] ? 0 : -ENOMEM;
+}
+
+int work_set(Work *w)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < w->in->n_devices; i++)
+		r = set(w, i);
+	return r;
 }

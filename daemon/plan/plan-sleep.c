@@ -51,6 +51,15 @@ Condition asleep_condition_of(const Work *w, size_t i)
 	return w->needed[i] ? deeper(now, sleep_condition_of(w, i)) : now;
 }
 
+const Candidate *asleep_candidate_of(const Work *w, size_t i)
+{
+	const Frontier *f = w->frontier[i];
+	const Candidate *c = f ? f->candidates : &w->fixed[i];
+
+	/* it is the first, as it draws the least */
+	return condition_is_sleep(c->setting.condition) ? c : NULL;
+}
+
 double limit_of(const Work *w, size_t i)
 {
 	double limit_w = w->in->devices[i].limit_w;

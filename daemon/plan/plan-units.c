@@ -55,20 +55,6 @@ int units_list(const PlanInput *in, Units *ret)
 	return 0;
 }
 
-size_t unit_to_put_asleep(const Work *w, const Unit *u)
-{
-	size_t n = 0;
-
-	for (size_t k = 0; k < u->n; k++) {
-		if (stays_asleep(w, u->members[k]))
-			continue;
-		if (sleep_condition_of(w, u->members[k]) == CONDITION_ACTIVE)
-			return 0;
-		n++;
-	}
-	return n;
-}
-
 /* The watts that a sleeping device saves in the deeper condition that it may be put to. */
 static double deepening_w(const Work *w, size_t i)
 {
@@ -96,7 +82,8 @@ static void weigh(const Work *w, Unit *u)
 		predict(d->profile, &d->mix, &SETTING_AS_FOUND, &p);
 		value += w->terms[i].weight * MIN(p.mb_s, MAX(d->demand_mb_s, 0.0));
 		saved_w += w->free_w[i] - cap_watts(d->profile, &asleep) * bias_of(d);
-		u->has_floor |= w->terms[i].floor_mb_s > 0;
+		u->has_floor |= w->terms[i].floor_mb_s > 0 ||
+				(w->terms[i].floor_share > 0 && d->demand_mb_s > 0);
 	}
 	u->loss = (value + AWAKE_WORTH) / MAX(saved_w, SHORTFALL_LEAST_W);
 }

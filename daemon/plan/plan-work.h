@@ -16,12 +16,19 @@
  * elsewhere, so that no disk is put to sleep for those alone; less than could be measured. */
 #define AWAKE_WORTH 1e-3
 
+/* What a device does where nothing holds it back. */
+typedef struct AsFound {
+	double mb_s, p99_us;
+	double dynamic_w; /* what that draws above idle */
+} AsFound;
+
 typedef struct Frontier {
 	const Profile *profile;
 	Mix mix;
 	Offer offer;
 	unsigned forbidden;
 	Condition deepest;
+	AsFound as_found;
 	size_t n;
 	Candidate candidates[];
 } Frontier;
@@ -36,34 +43,50 @@ typedef struct FrontierStore {
 const Frontier *frontier_get(FrontierStore *s, const PlanDevice *d, unsigned forbidden,
 			     Condition deepest);
 void frontier_store_done(FrontierStore *s);
+AsFound as_found_of(const Profile *p, const Mix *mix);
 
 /* What the policy's rules say of one device. */
 typedef struct Terms {
-	double weight, floor_mb_s;
+	double weight, floor_mb_s, floor_share;
 	double limit_w; /* while a budget binds; INFINITY: none */
 	unsigned forbidden;
 	bool protect, keep_awake, hold;
 } Terms;
 
-/* What its pool decided for a device. */
-typedef enum PoolChoice {
-	POOL_LEAVES_IT, /* it is in no pool, or the last of its pool awake: it sleeps where that is
-			   best */
-	POOL_AWAKE,
-	POOL_ASLEEP,
-} PoolChoice;
-
-/* One choice of the knapsack in the planner's words. */
-typedef struct Part {
+/* A part of a candidate: watts, throughput and share are linear in each other. The share is that of
+ * what is asked of the device: 1 is all of it, 2 all that it can give, where nothing is held back.
+ */
+typedef struct Piece {
 	const Candidate *candidate;
+	double lo_w, hi_w;
 	double lo_mb_s, hi_mb_s;
-} Part;
+	double lo_share, hi_share;
+} Piece;
+
+/* What a device gives for what watts: the least watts that give at least a share are those of the
+ * first piece that reaches it. */
+typedef struct Curve {
+	Piece pieces[2 * FRONTIER_MAX]; /* by rising share */
+	size_t n;                       /* never 0 */
+	bool fixed;                     /* it is as it is whatever the others get */
+	double bound;                   /* those of its unit get no larger share */
+	bool over_limit;                /* awake it draws more than its limit allows */
+	double asked_mb_s, full_mb_s;   /* what is asked of it; what it gives as found */
+	double asked_w, full_w;         /* what they draw above idle */
+	double as_found_us;             /* its p99 */
+} Curve;
 
 typedef struct Pick {
-	Part part;
-	double lo_w, hi_w, watts; /* on the part's range */
-	double value;
+	Piece piece;
+	double watts, share;
+	double asked_mb_s, asked_w; /* as in its curve */
 } Pick;
+
+/* What is behind one choice of the knapsack. */
+typedef struct Part {
+	double lo_share, hi_share;
+	bool asleep;
+} Part;
 
 typedef struct ChoiceList {
 	Choice *choices;
@@ -71,20 +94,34 @@ typedef struct ChoiceList {
 	size_t n, capacity;
 } ChoiceList;
 
+/* What is planned as one: a pool, whose members get one share, or a device by itself. It also
+ * sleeps and wakes as one. */
+typedef struct Unit {
+	const size_t *members;
+	size_t n;
+	bool has_floor;
+	double loss; /* of value, per watt that its sleep saves */
+} Unit;
+
+typedef struct Units {
+	Unit *units;     /* the pools of the input in their order, then the devices of none */
+	size_t *members; /* of all units */
+	size_t n;
+} Units;
+
 typedef struct Work {
 	const PlanInput *in;
 	FrontierStore frontiers;
 	Terms *terms;
-	double *free_w; /* as found, or held */
-	bool *is_free;  /* no budget or limit reaches it */
-	bool *needed;   /* may sleep as deep as `deepest_needed` */
-	PoolChoice *pool_choice;
+	double *free_w;            /* as found, or held */
+	bool *is_free;             /* no budget or limit reaches it */
+	bool *needed;              /* may sleep as deep as `deepest_needed` */
 	const Frontier **frontier; /* NULL: fixed */
 	Candidate *fixed;          /* the only candidate, where fixed */
-	bool *keep_floor;
-	bool *pinned; /* set by its group's limit: pick is final */
+	bool *pinned;              /* set by its group's limit: pick is final */
 	Pick *picks;
 	bool binding; /* the budget limits somebody */
+	Units units;
 } Work;
 
 static inline double bias_of(const PlanDevice *d)
@@ -120,9 +157,8 @@ static inline bool condition_is_sleep(Condition c)
 /* plan-prepare.c */
 int work_new(const PlanInput *in, Work *ret); /* -ENOMEM */
 void work_done(Work *w);
-/* Fixes the setting of the device or gives it its frontier, as its pool's choice and `needed` say.
- * -ENOMEM. */
-int work_set(Work *w, size_t i);
+/* Fixes the setting of each device or gives it its frontier, as `needed` says. -ENOMEM. */
+int work_set(Work *w);
 
 /* plan-sleep.c: who may sleep, and what follows for what lies above a disk */
 /* Is it asleep, and to be left asleep whatever the budget is? */
@@ -134,39 +170,63 @@ Condition condition_within(const Work *w, size_t i, Condition least, Condition d
 Condition sleep_condition_of(const Work *w, size_t i);
 /* The condition of a device that stays asleep: deeper than now only where that is needed. */
 Condition asleep_condition_of(const Work *w, size_t i);
+/* What it does asleep; NULL: it may not sleep. */
+const Candidate *asleep_candidate_of(const Work *w, size_t i);
 /* The least of its limits: the claims' and, while a budget binds, the policy's. */
 double limit_of(const Work *w, size_t i);
 Redirect redirect_of(const Work *w, size_t i, Condition c);
 
-/* What sleeps and wakes as one: a pool, or a disk by itself. */
-typedef struct Unit {
-	const size_t *members;
-	size_t n;
-	bool has_floor;
-	double loss; /* of value, per watt that its sleep saves */
-} Unit;
-
 /* plan-units.c */
-typedef struct Units {
-	Unit *units;     /* the pools of the input in their order, then the disks of none */
-	size_t *members; /* of all units */
-	size_t n;
-} Units;
-
 int units_list(const PlanInput *in, Units *ret); /* -ENOMEM */
 void units_done(Units *u);
-/* How many members would have to be put to sleep so that all sleep. 0: none, or one of them may not
- * sleep. */
-size_t unit_to_put_asleep(const Work *w, const Unit *u);
 /* Those without a throughput floor first, then by the loss per watt. */
 void units_sort(const Work *w, Unit *units, size_t n);
 
-/* plan-choices.c: adds the choices of device i to the list; -ENOMEM. */
-int add_choices(const Work *w, size_t i, bool keep_floor, ChoiceList *list);
-void choice_list_done(ChoiceList *l);
+/* plan-curve.c */
+void curve_build(const Work *w, size_t i, Curve *ret);
+/* The share that a throughput makes. */
+double curve_share(const Curve *c, double mb_s);
+Piece piece_between(const Piece *p, double from, double to); /* parts from 0 to 1 */
+double piece_watts(const Piece *p, double share);
 
-/* plan-pools.c: decides which pools sleep and solves. */
-int solve_pools(Work *w, Solution *ret);
+/* plan-value.c: what a share on a piece is worth, by the policy's weight and fairness. */
+double value_of(const Work *w, size_t i, const Curve *c, const Piece *p, double share);
+/* What a throughput is worth to a device without what only tells equals apart. */
+double worth_of(const Work *w, size_t i, double mb_s);
+/* From here it bends no more than may be neglected up to the share returned. */
+double value_straight_to(const Work *w, double share);
+
+/* What is one class of the knapsack: the members of a unit that are planned now. */
+typedef struct Class {
+	const size_t *members;
+	size_t n;
+	const Unit *unit; /* of which these may be a part */
+} Class;
+
+/* The choices of all classes. */
+typedef struct Classes {
+	ChoiceList list;
+	size_t *first;  /* offsets into the list, one more than classes */
+	double *floors; /* the least share of each */
+} Classes;
+
+/* What the knapsack has chosen of it: watts within a choice. */
+typedef struct TakenChoice {
+	Choice choice;
+	Part part;
+	double watts;
+} TakenChoice;
+
+/* plan-choices.c */
+/* Appends the choices of a class; curves: room for its members. -ENOMEM. */
+int add_choices(const Work *w, const Class *c, Curve *curves, ChoiceList *list, double *ret_floor);
+/* Gives each member what it does at so many watts of the class, within one of its choices. */
+void pick_members(Work *w, const Class *c, Curve *curves, const TakenChoice *taken);
+
+/* plan-floors.c: takes out the choices below each class's floor, as far as the budget allows.
+ * -ENOMEM. */
+int keep_floors(const Work *w, const Class *classes, size_t n, double budget_w, Classes *ret);
+
 /* plan-needed.c: where a solution is short of watts, puts those disks to sleep that may sleep only
  * where the budget cannot be held otherwise. */
 int solve_needed(Work *w, Solution *s);

@@ -22,16 +22,16 @@ static void describe(const Work *w, size_t i, PlannedDevice *ret)
 	const Pick *pick = &w->picks[i];
 	const Frontier *f = w->frontier[i];
 	double demand = MAX(d->demand_mb_s, 0.0), bias = bias_of(d), width, full;
-	Candidate at = *pick->part.candidate;
+	Candidate at = *pick->piece.candidate;
 	Prediction p;
 
 	if (at.paced)
 		candidate_at(d->profile, &d->mix, &at, pick->watts / bias, &at);
-	width = pick->hi_w - pick->lo_w;
-	ret->mb_s = pick->part.lo_mb_s;
+	width = pick->piece.hi_w - pick->piece.lo_w;
+	ret->mb_s = pick->piece.lo_mb_s;
 	if (width > 0)
-		ret->mb_s += (pick->part.hi_mb_s - pick->part.lo_mb_s) *
-			     ((pick->watts - pick->lo_w) / width);
+		ret->mb_s += (pick->piece.hi_mb_s - pick->piece.lo_mb_s) *
+			     ((pick->watts - pick->piece.lo_w) / width);
 	ret->mb_s = MIN(ret->mb_s, demand);
 	predict_at(d, &at.setting, &p);
 	ret->setting = at.setting;
@@ -41,7 +41,6 @@ static void describe(const Work *w, size_t i, PlannedDevice *ret)
 	ret->expect_w = MIN(p.watts * bias, ret->cap_w);
 	ret->p99_us = p.p99_us;
 	ret->error = p.error;
-	ret->weight = w->terms[i].weight;
 	if (f) {
 		full = f->candidates[f->n - 1].mb_s;
 	} else {
@@ -51,6 +50,8 @@ static void describe(const Work *w, size_t i, PlannedDevice *ret)
 	ret->full_mb_s = MIN(full, demand);
 	predict_at(d, &d->current, &p);
 	ret->current_mb_s = MIN(MIN(p.mb_s, demand), ret->full_mb_s);
+	ret->worth = worth_of(w, i, ret->mb_s);
+	ret->current_worth = worth_of(w, i, ret->current_mb_s);
 }
 
 static double above(double w, double limit_w)
@@ -104,7 +105,7 @@ static void sum_up(const Work *w, const Solution *s, Plan *p)
 	p->value = s->total_value;
 	p->bound_value = s->bound_value;
 	p->optimal = s->optimal;
-	p->shortfall_w = MAX(0.0, p->cap_w - p->budget_w);
+	p->shortfall_w = above(p->cap_w, p->budget_w);
 	p->limit_shortfall_w = limit_shortfall(w, 1).worst_w;
 }
 
@@ -143,7 +144,9 @@ int plan_make(const PlanInput *input, Plan **ret)
 		return -EINVAL;
 	r = work_new(input, &w);
 	if (r == 0)
-		r = solve_pools(&w, &s);
+		r = work_set(&w);
+	if (r == 0)
+		r = solve_groups(&w, &s);
 	if (r == 0)
 		r = solve_needed(&w, &s);
 	return r < 0 ? r : plan_new(&w, &s, ret);

@@ -78,7 +78,7 @@ typedef struct PlannedDevice {
 	double full_mb_s;    /* expected without a budget, at its demand */
 	double p99_us;
 	double error;
-	double weight; /* of its MB/s, by the policy */
+	double worth, current_worth; /* of mb_s and current_mb_s, by the policy's objective */
 	PlanReason reason;
 } PlannedDevice;
 

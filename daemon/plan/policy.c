@@ -2,6 +2,7 @@
 #include "plan/policy.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -59,6 +60,26 @@ static int take_rate(const IniLine *l, void *member)
 	return r;
 }
 
+static int take_floor(const IniLine *l, void *member)
+{
+	RuleFloor floor = {};
+	int r = take_rate(l, &floor.mb_s);
+
+	if (r == -EINVAL)
+		r = take_fraction(l, &floor.share);
+	if (r >= 0)
+		*(RuleFloor *)member = floor;
+	return r;
+}
+
+static int take_fairness(const IniLine *l, void *member)
+{
+	if (!streq(l->value, "max"))
+		return number_before(l->value, "", 2, member);
+	*(double *)member = INFINITY;
+	return 0;
+}
+
 static int take_limit(const IniLine *l, void *member)
 {
 	RuleLimit *limit = member;
@@ -83,6 +104,7 @@ static int redirect_from_name(const char *name)
 	KEY_SET, .from_list = mechanisms_from_list,                                                \
 		 .expected = "a list of power-state, power-limit, condition, link, depth, chunk, " \
 			     "pacing, redirect"
+#define A_FLOOR .expected = "a share such as 25%, or a throughput such as 120MB/s or 1.2GB/s"
 #define A_CONDITION                                                                                \
 	KEY_NAME, .from_name = condition_from_name,                                                \
 		  .expected = "active, idle_a, idle_b, idle_c, standby_y or standby_z"
@@ -99,13 +121,15 @@ static const Key policy_keys[] = {
 	{ "hysteresis", KEY_CUSTOM, KEY_AT(Policy, hysteresis), .take = take_fraction,
 	  .expected = "a share from 0% to 100%" },
 	{ "demand_headroom", KEY_NUMBER, KEY_AT(Policy, demand_headroom), .min = 1, .max = 100 },
+	{ "fairness", KEY_CUSTOM, KEY_AT(Policy, fairness), .take = take_fairness,
+	  .expected = "a number from 0 to 2, or max" },
+	{ "floor", KEY_CUSTOM, KEY_AT(Policy, floor), .take = take_floor, A_FLOOR },
 	{ "latency_weight", KEY_NUMBER, KEY_AT(Policy, latency_weight), .max = 10 },
 };
 
 static const Key rule_keys[] = {
 	{ "weight", KEY_NUMBER, KEY_AT(PolicyRule, weight), .max = 1e6 },
-	{ "floor", KEY_CUSTOM, KEY_AT(PolicyRule, floor_mb_s), .take = take_rate,
-	  .expected = "a throughput such as 120MB/s or 1.2GB/s" },
+	{ "floor", KEY_CUSTOM, KEY_AT(PolicyRule, floor), .take = take_floor, A_FLOOR },
 	{ "forbid", A_SET_OF_MECHANISMS, KEY_AT(PolicyRule, forbidden) },
 	{ "protect", KEY_BOOL, KEY_AT(PolicyRule, protect) },
 	{ "keep_awake", KEY_BOOL, KEY_AT(PolicyRule, keep_awake) },
@@ -187,6 +211,8 @@ static Policy *policy_new(const char *path)
 	p->dwell_us = 10 * 1000000ULL;
 	p->hysteresis = 0.03;
 	p->demand_headroom = 1.25;
+	p->fairness = 1;
+	p->floor.share = 0.25;
 	p->name = name_of(path);
 	p->description = strdup("");
 	return p->name && p->description ? p : policy_free(p);

@@ -11,11 +11,17 @@ typedef struct RuleLimit {
 	double watts, share;
 } RuleLimit;
 
+/* What is kept if the budget allows at all: a share of what is asked for, or a throughput. Both 0:
+ * nothing. */
+typedef struct RuleFloor {
+	double share, mb_s;
+} RuleFloor;
+
 /* Overrides for the devices a glob names (by name, model or group). */
 typedef struct PolicyRule {
 	char *match;
-	double weight;     /* of a MB/s; default 1 */
-	double floor_mb_s; /* kept if the budget allows at all */
+	double weight; /* of a MB/s; default 1 */
+	RuleFloor floor;
 	unsigned forbidden;
 	bool protect;    /* never touched */
 	bool keep_awake; /* no condition that stops serving IO */
@@ -37,6 +43,8 @@ typedef struct Policy {
 	double hysteresis;      /* a plan must be better by this fraction to replace one that
 				 * still fits */
 	double demand_headroom; /* plan for observed demand times this */
+	double fairness;        /* 0: the sum of MB/s; 1: proportional shares; INFINITY: max-min */
+	RuleFloor floor;        /* of everybody whom no rule gives another */
 	double latency_weight;  /* 0: throughput only; 1: a doubled p99 halves the value */
 	PolicyRule *rules;
 	size_t n_rules;

@@ -124,7 +124,8 @@ static inline Plan *checked(const Node *n)
 	}
 	assert_true(cap == p->cap_w);
 	assert_true(expect == p->expect_w && mb_s == p->mb_s);
-	if (p->cap_w > n->in.budget_w)
+	/* the members of pools are added up in another order than the planner does */
+	if (p->cap_w > n->in.budget_w + 1e-9)
 		assert_true(p->shortfall_w == p->cap_w - n->in.budget_w);
 	else
 		assert_true(p->shortfall_w == 0);
@@ -141,7 +142,11 @@ static inline int read_files(void **state)
 	log_set_max_level(LOG_ERR);
 	if (profile_store_read(profiles, &store) < 0)
 		return -1;
-	return policy_find(policies, "balanced", &balanced);
+	if (policy_find(policies, "balanced", &balanced) < 0)
+		return -1;
+	balanced->fairness = getenv("FAIR") ? 1 : 0;
+	balanced->floor = (RuleFloor){};
+	return 0;
 }
 
 static inline int free_files(void **state)

@@ -99,11 +99,11 @@ static void every_key_is_read(void **state)
 	assert_int_equal(p->n_rules, 2);
 	assert_string_equal(p->rules[0].match, "nvme*");
 	assert_float_equal(p->rules[0].weight, 2.5, 0);
-	assert_float_equal(p->rules[0].floor_mb_s, 1200, 1e-9);
+	assert_float_equal(p->rules[0].floor.mb_s, 1200, 1e-9);
 	assert_int_equal(p->rules[0].forbidden, MECHANISM_POWER_STATE);
 	assert_false(p->rules[0].protect);
 	assert_float_equal(p->rules[1].weight, 1, 0);
-	assert_float_equal(p->rules[1].floor_mb_s, 120, 1e-9);
+	assert_float_equal(p->rules[1].floor.mb_s, 120, 1e-9);
 	assert_true(p->rules[1].protect);
 }
 

@@ -78,7 +78,7 @@ static void a_pool_index_that_is_none_means_alone(void **state)
 
 static void a_pool_with_a_floor_sleeps_last(void **state)
 {
-	PolicyRule rule = { .match = "floored", .weight = 1, .floor_mb_s = 5 };
+	PolicyRule rule = { .match = "floored", .weight = 1, .floor.mb_s = 5 };
 	_cleanup_(plan_freep) Plan *p = NULL, *least = NULL;
 	Policy policy = *balanced;
 	Node n;
@@ -173,7 +173,6 @@ static Plan *best_of_all_sets(const Node *n)
 		Plan *p;
 
 		m.in.devices = m.devices;
-		m.in.n_pools = 0;
 		for (size_t i = 0; i < m.in.n_devices; i++) {
 			PlanDevice *d = &m.devices[i];
 

@@ -128,7 +128,7 @@ static bool within_limits(const Node *n, const Plan *p, const Plan *least)
 				w += p->devices[i].cap_w;
 				least_w += least->devices[i].cap_w;
 			}
-		if (w > n->groups[g].limit_w && w > least_w * (1 + 1e-9))
+		if (w > n->groups[g].limit_w + 1e-9 && w > least_w * (1 + 1e-9))
 			return false;
 	}
 	for (size_t i = 0; i < p->n_devices; i++) {
@@ -157,7 +157,7 @@ static bool same_plan(const Plan *a, const Plan *b)
 static void every_limit_holds_or_the_floor_is_reached(void **state)
 {
 	PolicyRule rules[] = {
-		{ .match = "samsung*", .weight = 3, .floor_mb_s = 100 },
+		{ .match = "samsung*", .weight = 3, .floor.mb_s = 100 },
 		{ .match = "intel-d3*", .weight = 1, .protect = true },
 	};
 	(void)state;

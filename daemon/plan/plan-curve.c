@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What a device gives for what watts: its frontier in shares of what it is asked for. */
+
+#include <math.h>
+
+#include "plan/plan-work.h"
+
+static double between(double lo, double hi, double part)
+{
+	return lo + (hi - lo) * part;
+}
+
+Piece piece_between(const Piece *p, double from, double to)
+{
+	return (Piece){
+		.candidate = p->candidate,
+		.lo_w = between(p->lo_w, p->hi_w, from),
+		.hi_w = between(p->lo_w, p->hi_w, to),
+		.lo_mb_s = between(p->lo_mb_s, p->hi_mb_s, from),
+		.hi_mb_s = between(p->lo_mb_s, p->hi_mb_s, to),
+		.lo_share = between(p->lo_share, p->hi_share, from),
+		.hi_share = between(p->lo_share, p->hi_share, to),
+	};
+}
+
+static double part_at(const Piece *p, double share)
+{
+	double width = p->hi_share - p->lo_share;
+
+	return width > 0 ? CLAMP((share - p->lo_share) / width, 0.0, 1.0) : 0;
+}
+
+double piece_watts(const Piece *p, double share)
+{
+	return between(p->lo_w, p->hi_w, part_at(p, share));
+}
+
+double curve_share(const Curve *c, double mb_s)
+{
+	if (mb_s < c->asked_mb_s)
+		return mb_s / c->asked_mb_s;
+	return c->full_mb_s > 0 ? 1 + (mb_s - c->asked_mb_s) / c->full_mb_s : 1;
+}
+
+/* With a latency weight of 1, a doubled p99 makes half of a share. It does so where all that is
+ * asked for is served, too; to who asks for nothing it does nothing. */
+static double share_of(const Work *w, const Curve *c, double mb_s, double p99_us)
+{
+	double weight = w->in->policy->latency_weight, share = curve_share(c, mb_s);
+
+	if (weight <= 0 || !(p99_us > c->as_found_us) || !(c->as_found_us > 0) ||
+	    !(c->asked_mb_s > 0))
+		return share;
+	return MIN(share, 1.0) * pow(c->as_found_us / p99_us, weight);
+}
+
+static Piece piece_of(const Work *w, size_t i, const Curve *curve, const Candidate *c)
+{
+	const PlanDevice *d = &w->in->devices[i];
+	double bias = bias_of(d);
+	Piece p = { c, c->cap_w * bias, c->cap_w * bias, c->mb_s, c->mb_s, 0, 0 };
+	Candidate top = *c;
+
+	p.lo_share = p.hi_share = share_of(w, curve, c->mb_s, c->p99_us);
+	if (!c->paced || c->cap_hi_w <= c->cap_w)
+		return p;
+	p.hi_w = c->cap_hi_w * bias;
+	p.hi_mb_s = MAX(c->mb_s_hi, c->mb_s);
+	if (w->in->policy->latency_weight > 0)
+		candidate_at(d->profile, &d->mix, c, c->cap_hi_w, &top);
+	p.hi_share = MAX(p.lo_share, share_of(w, curve, p.hi_mb_s, top.p99_us));
+	return p;
+}
+
+/* Below what cheaper pieces give it is of no use, and at what is asked for it bends. */
+static void add_piece(Curve *c, const Piece *piece)
+{
+	double reached = c->n ? c->pieces[c->n - 1].hi_share : -INFINITY;
+	Piece p = *piece, *asked;
+
+	if (p.hi_share <= reached || c->n + 2 > ELEMENTSOF(c->pieces))
+		return;
+	if (p.lo_share < reached)
+		p = piece_between(&p, part_at(&p, reached), 1);
+	if (p.lo_share < 1 && p.hi_share > 1) {
+		double part = (c->asked_mb_s - p.lo_mb_s) / (p.hi_mb_s - p.lo_mb_s);
+
+		asked = &c->pieces[c->n++];
+		*asked = piece_between(&p, 0, part);
+		p = piece_between(&p, part, 1);
+		asked->hi_share = p.lo_share = 1;
+	}
+	c->pieces[c->n++] = p;
+}
+
+/* Cuts the piece to the device's limit. False: nothing is left. */
+static bool cut(double limit_w, Piece *p)
+{
+	if (p->lo_w > limit_w)
+		return false;
+	if (p->hi_w > limit_w) {
+		*p = piece_between(p, 0, (limit_w - p->lo_w) / (p->hi_w - p->lo_w));
+		p->hi_w = limit_w;
+	}
+	return true;
+}
+
+static void add_candidates(const Work *w, size_t i, const Frontier *f, Curve *c)
+{
+	double limit_w = limit_of(w, i);
+	const Candidate *least = NULL;
+	Piece p;
+
+	for (size_t k = 0; k < f->n; k++) {
+		const Candidate *candidate = &f->candidates[k];
+
+		if (condition_is_sleep(candidate->setting.condition))
+			continue;
+		p = piece_of(w, i, c, candidate);
+		least = least ?: candidate;
+		if (cut(limit_w, &p))
+			add_piece(c, &p);
+	}
+	c->over_limit = !c->n;
+	if (c->n)
+		return;
+	p = piece_of(w, i, c, least); /* above its limit, and as near to it as it gets */
+	p = piece_between(&p, 0, 0);
+	add_piece(c, &p);
+}
+
+/* It is as it is, whatever the others get. */
+static void fix(Curve *c, const Piece *p, double watts)
+{
+	c->fixed = true;
+	c->pieces[c->n] = *p;
+	c->pieces[c->n].lo_w = c->pieces[c->n].hi_w = watts;
+	c->n++;
+}
+
+static void fix_candidate(Curve *c, const Candidate *at)
+{
+	Piece p = { .candidate = at, .lo_mb_s = at->mb_s, .hi_mb_s = at->mb_s };
+
+	p.lo_share = p.hi_share = curve_share(c, at->mb_s);
+	fix(c, &p, at->cap_w); /* the bias is in it */
+}
+
+/* What it is asked for does not depend on what can be set, nor on what is set. Its watts are
+ * between idle and saturated, as predict_demand() has them. */
+static void fill_terms(const Work *w, size_t i, Curve *c)
+{
+	const PlanDevice *d = &w->in->devices[i];
+	const Frontier *f = w->frontier[i];
+	AsFound found = f ? f->as_found : as_found_of(d->profile, &d->mix);
+
+	c->full_mb_s = found.mb_s;
+	c->as_found_us = found.p99_us;
+	c->asked_mb_s = CLAMP(d->demand_mb_s, 0.0, found.mb_s);
+	c->full_w = found.dynamic_w * bias_of(d);
+	c->asked_w = found.mb_s > 0 ? c->full_w * (c->asked_mb_s / found.mb_s) : 0;
+}
+
+void curve_build(const Work *w, size_t i, Curve *ret)
+{
+	const Frontier *f = w->frontier[i];
+
+	ret->n = 0;
+	ret->fixed = ret->over_limit = false;
+	ret->bound = INFINITY;
+	fill_terms(w, i, ret);
+	if (w->pinned[i]) {
+		fix(ret, &w->picks[i].piece, w->picks[i].watts);
+		ret->bound = w->picks[i].share;
+	} else if (f) {
+		add_candidates(w, i, f, ret);
+	} else {
+		fix_candidate(ret, &w->fixed[i]);
+	}
+}

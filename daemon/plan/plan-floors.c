@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The first phase of a plan: every class gets its floor, a least share, those of the highest weight
+ * first. Where the budget does not suffice for all of one weight, they get as equal a part of it as
+ * possible, and those of less weight none. */
+
+#include <errno.h>
+#include <math.h>
+
+#include "plan/plan-work.h"
+
+/* A part of a floor is found to about a millionth. */
+#define BISECTIONS 20
+
+typedef struct Wish {
+	size_t class;
+	double floor, weight, least_w;
+} Wish;
+
+typedef struct Wishes {
+	const ChoiceList *list;
+	const size_t *first;
+	Wish *wishes;
+	size_t n;
+} Wishes;
+
+static double watts_within(const Choice *c, const Part *p, double share)
+{
+	double width = p->hi_share - p->lo_share;
+
+	return share > p->lo_share && width > 0
+		       ? c->lo_w + (c->hi_w - c->lo_w) * ((share - p->lo_share) / width)
+		       : c->lo_w;
+}
+
+/* The least watts of a class that give it the share. */
+static double watts_for(const ChoiceList *l, size_t from, size_t to, double share)
+{
+	double least_w = INFINITY;
+
+	for (; from < to; from++)
+		if (share <= 0 || (!l->parts[from].asleep && l->parts[from].hi_share >= share))
+			least_w = MIN(least_w,
+				      watts_within(&l->choices[from], &l->parts[from], share));
+	return least_w;
+}
+
+static double most_share(const ChoiceList *l, size_t from, size_t to)
+{
+	double most = 0;
+
+	for (; from < to; from++)
+		most = MAX(most, l->parts[from].hi_share);
+	return most;
+}
+
+static int heavier_first(const void *a, const void *b)
+{
+	const Wish *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return x->class < y->class ? -1 : x->class > y->class;
+}
+
+/* Above the least, for a part of the floors of wishes [from, to). */
+static double extra_watts(const Wishes *s, size_t from, size_t to, double part)
+{
+	double sum_w = 0;
+
+	for (; from < to; from++) {
+		const Wish *wish = &s->wishes[from];
+
+		sum_w += watts_for(s->list, s->first[wish->class], s->first[wish->class + 1],
+				   part * wish->floor) -
+			 wish->least_w;
+	}
+	return sum_w;
+}
+
+/* The largest part of their floors that fits into the room. */
+static double largest_part(const Wishes *s, size_t from, size_t to, double room_w)
+{
+	double lo = 0, hi = 1;
+
+	if (extra_watts(s, from, to, 1) <= room_w)
+		return 1;
+	for (int i = 0; i < BISECTIONS; i++) {
+		double mid = (lo + hi) / 2;
+
+		if (extra_watts(s, from, to, mid) <= room_w)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static void settle_wishes(const Wishes *s, double room_w)
+{
+	double part = 1;
+
+	for (size_t from = 0, to; from < s->n; from = to) {
+		for (to = from; to < s->n && s->wishes[to].weight == s->wishes[from].weight;)
+			to++;
+		part = part < 1 ? 0 : largest_part(s, from, to, room_w);
+		room_w -= part > 0 ? extra_watts(s, from, to, part) : 0;
+		for (size_t k = from; k < to; k++)
+			s->wishes[k].floor *= part;
+	}
+}
+
+/* Cuts the choice to the share. False: it is below. */
+static bool cut(Choice *c, Part *p, double share)
+{
+	double part;
+
+	if (p->asleep || p->hi_share < share)
+		return false;
+	if (p->lo_share >= share)
+		return true;
+	part = p->hi_share > p->lo_share ? (share - p->lo_share) / (p->hi_share - p->lo_share) : 1;
+	c->lo_value += (c->hi_value - c->lo_value) * part;
+	c->lo_w += (c->hi_w - c->lo_w) * part;
+	p->lo_share = share;
+	if (c->lo_w >= c->hi_w) {
+		c->lo_w = c->hi_w;
+		c->lo_value = c->hi_value;
+	}
+	return true;
+}
+
+static void take_out(ChoiceList *l, size_t *first, size_t n_classes, const double *floors)
+{
+	size_t n = 0;
+
+	for (size_t c = 0, from = first[0]; c < n_classes; c++) {
+		size_t to = first[c + 1];
+
+		first[c] = n;
+		for (; from < to; from++) {
+			if (floors[c] > 0 && !cut(&l->choices[from], &l->parts[from], floors[c]))
+				continue;
+			l->choices[n] = l->choices[from];
+			l->parts[n++] = l->parts[from];
+		}
+	}
+	first[n_classes] = l->n = n;
+}
+
+static double weight_of(const Work *w, const Class *c)
+{
+	double weight = 0;
+
+	for (size_t m = 0; m < c->n; m++)
+		weight = MAX(weight, w->terms[c->members[m]].weight);
+	return weight;
+}
+
+int keep_floors(const Work *w, const Class *classes, size_t n, double budget_w, Classes *ret)
+{
+	_cleanup_free_ Wish *wishes = calloc(n + 1, sizeof(*wishes));
+	Wishes s = { &ret->list, ret->first, wishes, 0 };
+
+	if (!wishes)
+		return -ENOMEM;
+	for (size_t c = 0; c < n; c++) {
+		size_t from = ret->first[c], to = ret->first[c + 1];
+		double least_w = watts_for(&ret->list, from, to, 0);
+		double floor = MIN(ret->floors[c], most_share(&ret->list, from, to));
+
+		budget_w -= least_w;
+		if (floor > 0)
+			wishes[s.n++] = (Wish){ c, floor, weight_of(w, &classes[c]), least_w };
+		ret->floors[c] = 0;
+	}
+	if (!s.n)
+		return 0;
+	qsort(wishes, s.n, sizeof(*wishes), heavier_first);
+	settle_wishes(&s, MAX(budget_w, 0.0));
+	for (size_t k = 0; k < s.n; k++)
+		ret->floors[wishes[k].class] = wishes[k].floor;
+	take_out(&ret->list, ret->first, n, ret->floors);
+	return 0;
+}
