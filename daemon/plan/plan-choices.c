@@ -66,33 +66,39 @@ static double value_at(const Walk *k, double share)
 	return sum;
 }
 
-static int add_between(const Walk *k, double from, double to, ChoiceList *l)
-{
-	Choice c = { .lo_w = watts_at(k, from), .hi_w = watts_at(k, to) };
-	Part part = { from, to, false };
+/* Where all members stand at one share. */
+typedef struct Stand {
+	double share, watts, value;
+} Stand;
 
-	if (c.hi_w <= c.lo_w) {
-		c.lo_w = c.hi_w = MAX(c.lo_w, c.hi_w);
-		part.lo_share = to;
-		from = to;
-	}
-	c.lo_value = value_at(k, from);
-	c.hi_value = c.hi_w > c.lo_w ? MAX(value_at(k, to), c.lo_value) : c.lo_value;
-	return add(l, &c, &part);
+static Stand stand_at(const Walk *k, double share)
+{
+	return (Stand){ share, watts_at(k, share), value_at(k, share) };
+}
+
+static int add_stand(const Stand *at, ChoiceList *l)
+{
+	const Choice c = { at->watts, at->value, at->watts, at->value };
+
+	return add(l, &c, &(Part){ at->share, at->share, false });
 }
 
 /* In parts that may be taken as linear. */
-static int add_bent(const Walk *k, double from, double to, ChoiceList *l)
+static int add_between(const Walk *k, double from, double to, ChoiceList *l)
 {
+	Stand lo = stand_at(k, from), end = stand_at(k, to), hi;
 	int r = 0;
 
-	if (watts_at(k, to) <= watts_at(k, from))
-		return add_between(k, from, to, l);
-	while (r >= 0 && from < to) {
-		double next = MIN(value_straight_to(k->w, from), to);
+	if (end.watts <= lo.watts)
+		return add_stand(&end, l);
+	for (; r >= 0 && lo.share < to; lo = hi) {
+		double next = value_straight_to(k->w, lo.share);
+		Choice c;
 
-		r = add_between(k, from, next, l);
-		from = next;
+		hi = next < to ? stand_at(k, next) : end;
+		c = (Choice){ lo.watts, lo.value, hi.watts, MAX(hi.value, lo.value) };
+		if (c.hi_w > c.lo_w)
+			r = add(l, &c, &(Part){ lo.share, hi.share, false });
 	}
 	return r;
 }
@@ -126,6 +132,7 @@ static bool advance(Walk *k, double share)
 static int add_awake(Walk *k, ChoiceList *l)
 {
 	double share = INFINITY, next;
+	Stand least;
 	int r;
 
 	for (size_t m = 0; m < k->class->n; m++)
@@ -133,11 +140,12 @@ static int add_awake(Walk *k, ChoiceList *l)
 			share = MIN(share, k->curves[m].pieces[0].lo_share);
 	if (!isfinite(share))
 		share = 0; /* all are fixed */
-	r = add_between(k, share, share, l);
+	least = stand_at(k, share);
+	r = add_stand(&least, l);
 	for (next = next_end(k, share); r >= 0 && isfinite(next); next = next_end(k, share)) {
 		next = MIN(next, MAX(k->bound, share));
 		if (next > share)
-			r = add_bent(k, share, next, l);
+			r = add_between(k, share, next, l);
 		share = next;
 		if (share >= k->bound || !advance(k, share))
 			break;

@@ -18,6 +18,8 @@
 /* From 0 at nothing. */
 static double utility(double alpha, double x)
 {
+	if (!(x > 0))
+		return 0;
 	if (alpha == 1)
 		return log((x + EPSILON) / EPSILON);
 	return (pow(x + EPSILON, 1 - alpha) - pow(EPSILON, 1 - alpha)) / (1 - alpha);
