@@ -110,6 +110,49 @@ static inline void fuzz_check_kept(const FuzzFolder *f, const char *text, size_t
 		abort();
 }
 
+/* The same, and it must have been kept. */
+static inline void fuzz_check_set_aside(const FuzzFolder *f, const char *text, size_t size)
+{
+	if (access(f->damaged, F_OK) < 0)
+		abort();
+	fuzz_check_kept(f, text, size);
+}
+
+/* A copy of the line at *at, malloc'd, and *at behind it; NULL at the end. */
+static inline char *fuzz_next_line(const char **at, const char *end)
+{
+	const char *newline = *at < end ? memchr(*at, '\n', (size_t)(end - *at)) : NULL;
+	size_t n = (size_t)((newline ?: end) - *at);
+	char *line = *at < end ? strndup(*at, n) : NULL;
+
+	*at += n + (newline != NULL);
+	return line;
+}
+
+/* How many lines begin with this. */
+static inline size_t fuzz_count_lines(const char *text, size_t size, const char *begin)
+{
+	size_t n = 0;
+
+	for (const char *at = text, *end = text + size; at < end;) {
+		_cleanup_free_ char *line = fuzz_next_line(&at, end);
+
+		n += strncmp(line, begin, strlen(begin)) == 0;
+	}
+	return n;
+}
+
+/* What stands for chance in an input: the same input, the same chance. */
+static inline uint32_t fuzz_chance(const uint8_t *data, size_t size)
+{
+	return records_checksum((const char *)data, size);
+}
+
+static inline void fuzz_flip_bit(char *text, size_t n, uint32_t chance)
+{
+	text[chance / 8 % n] ^= (char)(1 << chance % 8);
+}
+
 /* Like assert(), but never compiled out. */
 #define fuzz_check(x)                                                                              \
 	do {                                                                                       \
