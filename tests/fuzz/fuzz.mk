@@ -26,6 +26,9 @@ FUZZ_SEEDS_policy := $(wildcard policies/*.policy)
 FUZZ_SEEDS_node := $(wildcard policies/nodes/*.node)
 FUZZ_SEEDS_enforce := $(wildcard policies/profiles/*.profile)
 
+# what they say is heard, not seen: see fuzz-ini.h
+FUZZ_HEARD := config policy profile node
+
 FUZZ := $(B)/fuzz
 FUZZ_NAMES := $(patsubst tests/fuzz/fuzz-%.c,%,$(wildcard tests/fuzz/fuzz-*.c))
 FUZZ_SANITIZE := -fno-sanitize-recover=all -fsanitize=address,undefined
@@ -33,9 +36,10 @@ FUZZ_SANITIZE := -fno-sanitize-recover=all -fsanitize=address,undefined
 # The rooms again, by this same Makefile, instrumented: what is out of date is for it to find out.
 FUZZ_PARTS := $(patsubst %,$(FUZZ)/lib%.a,$(filter $(foreach n,$(FUZZ_NAMES),$(FUZZ_SEES_$(n))),pure $(ROOMS)))
 
-$(FUZZ)/fuzz-%: tests/fuzz/fuzz-%.c tests/fuzz/fuzz.h fuzz-rooms
+$(FUZZ)/fuzz-%: tests/fuzz/fuzz-%.c $(wildcard tests/fuzz/*.h) fuzz-rooms
 	$(call say,LD)
 	$(Q)$(CLANG) $(ALL_CFLAGS) -Itests/fuzz $(FUZZ_SANITIZE) -fsanitize=fuzzer -o $@ $< \
+		$(if $(filter $*,$(FUZZ_HEARD)),-Xlinker --wrap=log_full) \
 		$(FUZZ_SEES_$*:%=$(FUZZ)/lib%.a) $(LIBS)
 
 fuzz-rooms:
