@@ -21,9 +21,9 @@ FUZZ_SEEDS_wear := $(wildcard tests/fuzz/seeds/wear/*)
 FUZZ_SEEDS_wake := $(wildcard tests/fuzz/seeds/wake/*)
 FUZZ_SEEDS_journal := $(wildcard tests/fuzz/seeds/journal/*)
 FUZZ_SEEDS_config := packaging/storpower.conf $(wildcard tests/fuzz/seeds/config/*)
-FUZZ_SEEDS_profile := $(wildcard policies/profiles/*.profile)
-FUZZ_SEEDS_policy := $(wildcard policies/*.policy)
-FUZZ_SEEDS_node := $(wildcard policies/nodes/*.node)
+FUZZ_SEEDS_profile := $(wildcard policies/profiles/*.profile tests/fuzz/seeds/profile/*)
+FUZZ_SEEDS_policy := $(wildcard policies/*.policy tests/fuzz/seeds/policy/*)
+FUZZ_SEEDS_node := $(wildcard policies/nodes/*.node tests/fuzz/seeds/node/*)
 FUZZ_SEEDS_enforce := $(wildcard policies/profiles/*.profile)
 
 # what they say is heard, not seen: see fuzz-ini.h
