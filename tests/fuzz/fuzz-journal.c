@@ -58,13 +58,14 @@ static void check_line(const Journal *j, const char *text, const char *line)
 	fuzz_check(original && streq(original->text, value));
 }
 
-/* A file that was not set aside has lost no original. */
+/* A file that was not set aside has lost no original but that of a torn last line. */
 static void check_whole(const Journal *j, const char *text, size_t size)
 {
 	for (const char *at = text, *end = text + size; at < end;) {
 		_cleanup_free_ char *line = fuzz_next_line(&at, end);
 
-		check_line(j, text, line);
+		if (at[-1] == '\n')
+			check_line(j, text, line);
 	}
 }
 
