@@ -11,6 +11,8 @@
  * - no line that means nothing can be added to a file that is taken: it is named with its number.
  */
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 
@@ -18,6 +20,9 @@
 #include "base/text.h"
 #include "fuzz-value.h"
 #include "fuzz.h"
+
+/* What is to be covered is the daemon. */
+#pragma clang attribute push(__attribute__((no_sanitize("coverage"))), apply_to = function)
 
 typedef struct FuzzIni {
 	const char *name; /* of the file */
@@ -73,14 +78,14 @@ static void fuzz_done(void)
 
 static char *fuzz_report(const FuzzIni *ini, const char *text, size_t size, bool *ret_complaints)
 {
-	_cleanup_fclose_ FILE *f = NULL;
+	static int fd = -EBADF; /* the file stays the same: that is faster */
 
-	if (!*fuzz_folder.folder) {
+	if (fd < 0) {
 		fuzz_open_folder(&fuzz_folder, ini->name);
 		atexit(fuzz_done);
+		fd = open(fuzz_folder.path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	}
-	f = fopen(fuzz_folder.path, "we");
-	fuzz_check(f && fwrite(text, 1, size, f) == size && fflush(f) == 0);
+	fuzz_check(pwrite(fd, text, size, 0) == (ssize_t)size && ftruncate(fd, (off_t)size) == 0);
 	*fuzz_said = '\0';
 	*ret_complaints = false;
 	return ini->report(fuzz_folder.path, ret_complaints);
@@ -166,7 +171,8 @@ static FuzzEntries fuzz_entries(const char *text)
 
 static bool fuzz_same_key(const FuzzEntry *a, const FuzzEntry *b)
 {
-	return streq(a->section, b->section) && a->key && b->key && streq(a->key, b->key);
+	return a->key && b->key && *a->key == *b->key && streq(a->key, b->key) &&
+	       streq(a->section, b->section);
 }
 
 /* How many entries of this section and key, or headings of this section, stand before it. */
@@ -395,3 +401,5 @@ static void fuzz_ini(const FuzzIni *ini, const uint8_t *data, size_t size)
 	fuzz_entries_done(&file);
 	fuzz_entries_done(&reported);
 }
+
+#pragma clang attribute pop
