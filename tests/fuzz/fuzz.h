@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What the fuzz targets share: text out of bytes, and a path for readers that want a file. */
+/* What the fuzz targets share: text out of bytes, and files for readers that want one. */
 
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -29,29 +28,6 @@ static inline char *fuzz_text(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	text[size] = '\0';
 	return text;
-}
-
-/* A file in memory with these bytes. */
-static inline int fuzz_file(const uint8_t *data, size_t size)
-{
-	int fd = memfd_create("fuzz", MFD_CLOEXEC);
-
-	log_set_max_level(-1);
-	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
-		abort();
-	return fd;
-}
-
-typedef struct FuzzPath {
-	char text[32];
-} FuzzPath;
-
-static inline FuzzPath fuzz_path(int fd)
-{
-	FuzzPath path;
-
-	snprintf(path.text, sizeof(path.text), "/proc/self/fd/%d", fd);
-	return path;
 }
 
 /* A copy of the bytes. Random bytes hardly ever carry a right checksum: an input that starts with
