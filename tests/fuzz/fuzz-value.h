@@ -96,13 +96,23 @@ static int fuzz_bool(const char *word)
 	return parse_bool(word, &v) >= 0 ? v : -1;
 }
 
-/* "ps=0", "10min:800", "14W" in a point or a demand; a name in a list. */
-static bool fuzz_same_word(const char *a, const char *b)
+static size_t fuzz_trim_colon(char *word)
 {
-	size_t n = strcspn(a, "=:"), m = strcspn(b, "=:");
+	size_t n = strlen(word);
+
+	if (n && word[n - 1] == ':')
+		word[n - 1] = '\0';
+	return strcspn(word, "=:");
+}
+
+/* "ps=0", "10min:800", "14W" in a point or a demand; a name in a list. A colon may follow a point's
+ * words. */
+static bool fuzz_same_word(char *a, char *b)
+{
+	size_t n = fuzz_trim_colon(a), m = fuzz_trim_colon(b);
 	_cleanup_free_ char *x = strndup(a, n), *y = strndup(b, m);
 
-	if (!a[n] || (a[n] == ':' && !a[n + 1]) || !b[m] || !b[m + 1])
+	if (!a[n] || !b[m])
 		return streq(x, y) || fuzz_same_quantity(x, y);
 	return a[n] == b[m] && (streq(x, y) || fuzz_same_quantity(x, y)) &&
 	       (streq(a + n + 1, b + m + 1) || fuzz_same_quantity(a + n + 1, b + m + 1));
