@@ -37,6 +37,8 @@ typedef struct DeviceOps {
 	 * (/sys/class/scsi_host/hostN/NAME) */
 	int (*attr_read)(Device *d, const char *attr, char *buf, size_t size);
 	int (*attr_write)(Device *d, const char *attr, const char *value);
+	/* -EACCES: its driver never lets it be changed. NULL: what can be read can be written. */
+	int (*attr_writable)(Device *d, const char *attr);
 	/* NVMe Get/Set Features, never with the save bit; value is CDW11 / completion dword 0 */
 	int (*feature_get)(Device *d, uint8_t feature, uint32_t *ret_value);
 	int (*feature_set)(Device *d, uint8_t feature, uint32_t value);

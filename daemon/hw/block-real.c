@@ -57,6 +57,21 @@ static int real_attr_write(Device *d, const char *attr, const char *value)
 	return r < 0 ? r : gone_or(i, write_attribute(path, value));
 }
 
+/* By its mode, because root may open any file for writing, or so access(2) says. */
+static int real_attr_writable(Device *d, const char *attr)
+{
+	const RealDevice *i = d->impl;
+	_cleanup_free_ char *path = NULL;
+	int r = attribute_path(i, attr, &path);
+	struct stat st;
+
+	if (r < 0)
+		return r;
+	if (stat(path, &st) < 0)
+		return gone_or(i, -errno);
+	return st.st_mode & 0222 ? 0 : -EACCES;
+}
+
 static int real_feature_get(Device *d, uint8_t feature, uint32_t *ret_value)
 {
 	const RealDevice *i = d->impl;
@@ -219,8 +234,9 @@ static int real_counters(Device *d, DeviceCounters *ret)
 
 #define BLOCK_LAYER                                                                                \
 	.attr_read = real_attr_read, .attr_write = real_attr_write,                                \
-	.cgroup_read = real_cgroup_read, .cgroup_write = real_cgroup_write,                        \
-	.cgroup_list = real_cgroup_list, .counters = real_counters, .free = real_device_free
+	.attr_writable = real_attr_writable, .cgroup_read = real_cgroup_read,                      \
+	.cgroup_write = real_cgroup_write, .cgroup_list = real_cgroup_list,                        \
+	.counters = real_counters, .free = real_device_free
 
 const DeviceOps block_ops = { BLOCK_LAYER };
 
