@@ -69,9 +69,14 @@ static Need take_added(Control *c, Device *d)
 
 static Need take_removed(Control *c, Managed *md)
 {
-	_cleanup_free_ char *name = strdup(md->device->name);
+	_cleanup_(device_unrefp) Device *d = device_ref(md->device);
+	_cleanup_free_ char *name = strdup(d->name);
+	int r;
 
 	fleet_remove(&c->fleet, md, &c->tools);
+	r = d->departing ? inventory_departed(c->inventory, d) : 0;
+	if (r < 0)
+		log_warning_errno(r, "%s: what is there in its place was not looked at", d->name);
 	if (name) {
 		tell_device(c, name, false);
 		verify_forget(c, name);

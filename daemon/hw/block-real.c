@@ -28,13 +28,19 @@ static int gone_or(const RealDevice *i, int error)
 	return (error == -ENOENT || error == -ENXIO) && !is_there(i) ? -ENODEV : error;
 }
 
+/* What was set on a namespace went with it; of several, none is the device's own. */
+static int no_block(const RealDevice *i)
+{
+	return i->stats[0] ? -EOPNOTSUPP : -ENXIO;
+}
+
 static int attribute_path(const RealDevice *i, const char *attr, char **ret)
 {
 	bool of_host = strncmp(attr, HOST, strlen(HOST)) == 0;
 	const char *folder = of_host ? i->host : i->block;
 
 	if (!folder)
-		return -EOPNOTSUPP;
+		return of_host ? -EOPNOTSUPP : no_block(i);
 	*ret = text_printf("%s/%s", folder, of_host ? attr + strlen(HOST) : attr);
 	return *ret ? 0 : -ENOMEM;
 }
@@ -163,36 +169,37 @@ static int real_sysfs_root(Device *d, const char **ret)
 	return 0;
 }
 
-static bool has_cgroups(const Device *d)
+static int check_cgroups(const Device *d)
 {
 	const RealDevice *i = d->impl;
 
-	return d->devnum && i->cgroup_root;
+	if (!i->cgroup_root)
+		return -EOPNOTSUPP;
+	return d->devnum ? 0 : no_block(i);
 }
 
 static int real_cgroup_read(Device *d, const char *file, char *buf, size_t size)
 {
 	const RealDevice *i = d->impl;
+	int r = check_cgroups(d);
 
-	return has_cgroups(d) ? cgroup_line_read(i->cgroup_root, d->devnum, file, buf, size)
-			      : -EOPNOTSUPP;
+	return r < 0 ? r : cgroup_line_read(i->cgroup_root, d->devnum, file, buf, size);
 }
 
 static int real_cgroup_write(Device *d, const char *file, const char *line)
 {
 	const RealDevice *i = d->impl;
+	int r = is_there(i) ? check_cgroups(d) : -ENODEV;
 
-	if (!is_there(i))
-		return -ENODEV;
-	return has_cgroups(d) ? cgroup_line_write(i->cgroup_root, d->devnum, file, line)
-			      : -EOPNOTSUPP;
+	return r < 0 ? r : cgroup_line_write(i->cgroup_root, d->devnum, file, line);
 }
 
 static int real_cgroup_list(Device *d, char ***ret)
 {
 	const RealDevice *i = d->impl;
+	int r = check_cgroups(d);
 
-	return has_cgroups(d) ? cgroup_children(i->cgroup_root, ret) : -EOPNOTSUPP;
+	return r < 0 ? r : cgroup_children(i->cgroup_root, ret);
 }
 
 /* Kernel Documentation/block/stat.rst: per direction IOs, merges, sectors of 512 bytes and ms that
