@@ -256,6 +256,28 @@ char **strv_split(const char *s)
 	return v;
 }
 
+size_t strv_length(char *const *v)
+{
+	size_t n = 0;
+
+	while (v && v[n])
+		n++;
+	return n;
+}
+
+int strv_add(char ***v, const char *s)
+{
+	size_t n = strv_length(*v);
+	char **bigger = reallocarray(*v, n + 2, sizeof(*bigger));
+
+	if (!bigger)
+		return -ENOMEM;
+	*v = bigger;
+	bigger[n] = strdup(s);
+	bigger[n + 1] = NULL;
+	return bigger[n] ? 0 : -ENOMEM;
+}
+
 char **strv_free(char **v)
 {
 	for (char **p = v; p && *p; p++)

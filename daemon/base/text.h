@@ -45,6 +45,9 @@ char *text_printf(const char *format, ...) _printf_(1, 2);
 
 /* Splits at blanks and commas into a NULL-terminated vector; free with strv_free(). */
 char **strv_split(const char *s);
+/* Appends a copy to *v, which may be NULL. */
+int strv_add(char ***v, const char *s);
+size_t strv_length(char *const *v);
 char **strv_free(char **v);                         /* always returns NULL */
 bool strv_match(char *const *globs, const char *s); /* fnmatch(3), any of them */
 DEFINE_CLEANUP(char **, strv_free);

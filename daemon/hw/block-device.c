@@ -193,39 +193,48 @@ static int new_disk(const char *sysfs_root, const char *name, const BlockDeviceO
 	return 0;
 }
 
-/* The block layer's part of a controller is that of its one namespace. */
-static int take_namespaces(Device *d, const NvmeNamespaces *all)
+static char *why_not_shaped(const Device *d, const NvmeSubsystem *s)
+{
+	if (!s->n_heads)
+		return text_printf("%s has no namespace", d->name);
+	if (s->n_heads > 1)
+		return text_printf("%s has %zu namespaces, and IO can be shaped only where there "
+				   "is one",
+				   d->name, s->n_heads);
+	return text_printf("%zu controllers lead to %s, each with queues of its own: only power "
+			   "states and io.max hold for all of them",
+			   s->n_paths, s->paths[0].head);
+}
+
+/* The block layer's part of a subsystem is that of its one namespace. */
+static int take_namespaces(Device *d, const NvmeSubsystem *s)
 {
 	RealDevice *i = d->impl;
-	const NvmeNamespace *one = all->n == 1 ? &all->list[0] : NULL;
+	const NvmePath *first = s->paths;
 
-	for (size_t n = 0; n < all->n; n++) {
-		i->stats[n] = text_printf("%s/block/%s/stat", i->sysfs_root, all->list[n].queue);
+	for (size_t n = 0; n < s->n_paths; n++) {
+		i->stats[n] = text_printf("%s/block/%s/stat", i->sysfs_root, s->paths[n].queue);
 		if (!i->stats[n])
 			return -ENOMEM;
 	}
-	if (one) {
-		_cleanup_free_ char *folder = text_printf("block/%s", one->head);
+	if (s->n_heads == 1) {
+		_cleanup_free_ char *folder = text_printf("block/%s", first->head);
 
-		/* cgroups know the head alone: its limits would count for every path */
-		d->devnum = folder && !one->shared ? sysfs_devnum(i->sysfs_root, folder) : 0;
-		d->above_queue = !streq(one->head, one->queue);
-		i->block = text_printf("%s/block/%s", i->sysfs_root, one->queue);
-		return i->block ? 0 : -ENOMEM;
+		d->devnum = folder ? sysfs_devnum(i->sysfs_root, folder) : 0;
+		d->above_queue = !streq(first->head, first->queue);
 	}
-	d->block_why_not =
-		all->n ? text_printf("%s has %zu namespaces, and IO can be shaped only where "
-				     "there is one",
-				     d->name, all->n)
-		       : text_printf("%s has no namespace", d->name);
-	return d->block_why_not ? 0 : -ENOMEM;
+	if (s->n_paths == 1)
+		i->block = text_printf("%s/block/%s", i->sysfs_root, first->queue);
+	else
+		d->block_why_not = why_not_shaped(d, s);
+	return i->block || d->block_why_not ? 0 : -ENOMEM;
 }
 
 /* Where the controller does not answer, the block layer's part still works. */
-static int attach_nvme(Device *d)
+static int attach_nvme(Device *d, char *const *controllers)
 {
 	RealDevice *i = d->impl;
-	int r = nvme_device_open(d->name, &i->nvme);
+	int r = nvme_device_open(controllers, &i->nvme);
 
 	if (r == -ENODEV || r == -EAGAIN || r == -ENOMEM)
 		return r;
@@ -243,7 +252,7 @@ static int new_controller(const char *sysfs_root, const char *name, Device **ret
 {
 	_cleanup_free_ char *id = nvme_controller_id(sysfs_root, name);
 	_cleanup_free_ char *folder = text_printf("class/nvme/%s", name);
-	_cleanup_(nvme_namespaces_done) NvmeNamespaces namespaces = {};
+	_cleanup_(nvme_subsystem_done) NvmeSubsystem subsystem = {};
 	_cleanup_(real_freep) RealDevice *i = NULL;
 	_cleanup_(device_unrefp) Device *d = NULL;
 	char model[BLOCK_ATTR_MAX];
@@ -251,10 +260,10 @@ static int new_controller(const char *sysfs_root, const char *name, Device **ret
 
 	if (!id)
 		return -ENODEV;
-	r = nvme_namespaces_read(sysfs_root, name, &namespaces);
+	r = nvme_subsystem_read(sysfs_root, name, &subsystem);
 	if (r < 0)
 		return r;
-	i = real_new(sysfs_root, folder, namespaces.n);
+	i = real_new(sysfs_root, folder, subsystem.n_paths);
 	if (!i)
 		return -ENOMEM;
 	if (!*sysfs_attribute(sysfs_root, folder, "model", model, sizeof(model)))
@@ -263,11 +272,11 @@ static int new_controller(const char *sysfs_root, const char *name, Device **ret
 	if (!d)
 		return -ENOMEM;
 	i = NULL; /* the device's own now */
-	r = take_namespaces(d, &namespaces);
+	r = take_namespaces(d, &subsystem);
 	if (r >= 0)
 		r = set_text(&d->node, text_printf("/dev/%s", name));
 	if (r >= 0 && streq(sysfs_root, "/sys"))
-		r = attach_nvme(d);
+		r = attach_nvme(d, subsystem.controllers);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(d);

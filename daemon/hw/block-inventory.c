@@ -36,7 +36,7 @@ static int add_slots(BlockInventory *b, const char *class)
 	while (dir && (e = readdir(dir))) {
 		BlockSlot *s;
 
-		/* the namespaces are their controllers' */
+		/* the namespaces are their subsystem's */
 		if (*e->d_name == '.' || is_nvme_namespace(e->d_name) || has_slot(b, e->d_name))
 			continue;
 		s = ARRAY_GROW(b->slots, b->n_slots);
@@ -131,10 +131,10 @@ static int block_start(Inventory *i)
 	return r;
 }
 
-static bool is_named_in(char *const *list, const char *name)
+static bool was_reset(const BlockSlot *s, char *const *reset)
 {
-	for (; list && *list; list++)
-		if (streq(*list, name))
+	for (; reset && *reset; reset++)
+		if (streq(s->name, *reset) || nvme_subsystem_has(&s->subsystem, *reset))
 			return true;
 	return false;
 }
@@ -147,8 +147,7 @@ static void mark_resets(BlockInventory *b, const BlockNews *news)
 		BlockSlot *s = &b->slots[i];
 		bool lost = news->missed && is_nvme_controller(s->name);
 
-		s->reset =
-			s->device && (news->resumed || lost || is_named_in(news->reset, s->name));
+		s->reset = s->device && (news->resumed || lost || was_reset(s, news->reset));
 	}
 }
 

@@ -160,18 +160,6 @@ static bool is_reconnection(struct udev_device *event)
 	return what && streq(what, "connected");
 }
 
-static int note_reset(BlockNews *news, size_t *n, const char *name)
-{
-	char **bigger = reallocarray(news->reset, *n + 2, sizeof(*bigger));
-
-	if (!bigger)
-		return -ENOMEM;
-	news->reset = bigger;
-	bigger[*n] = strdup(name);
-	bigger[*n + 1] = NULL;
-	return bigger[(*n)++] ? 0 : -ENOMEM;
-}
-
 /* False when all has been read. Lost events leave *ret_event NULL. */
 static bool next_event(struct udev_monitor *monitor, BlockNews *ret, struct udev_device **ret_event)
 {
@@ -184,11 +172,10 @@ static bool next_event(struct udev_monitor *monitor, BlockNews *ret, struct udev
 static void read_events(BlockMonitor *m, BlockNews *ret)
 {
 	struct udev_device *event;
-	size_t n_reset = 0;
 
 	while (next_event(m->resets, ret, &event)) {
 		if (event && is_reconnection(event) &&
-		    note_reset(ret, &n_reset, udev_device_get_sysname(event)) < 0)
+		    strv_add(&ret->reset, udev_device_get_sysname(event)) < 0)
 			ret->missed = true;
 		udev_device_unref(event);
 	}

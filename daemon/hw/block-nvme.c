@@ -32,79 +32,136 @@ bool is_nvme_namespace(const char *name)
 	return sscanf(name, "nvme%un%u%c", &a, &b, &rest) == 2 || parse_path(name, &a, &b);
 }
 
-static bool has_other_path(const char *sysfs_root, const char *queue)
+static int add_path(NvmeSubsystem *to, const char *name)
 {
-	_cleanup_free_ char *path = text_printf("%s/block", sysfs_root);
-	_cleanup_closedir_ DIR *dir = path ? opendir(path) : NULL;
-	unsigned subsystem, number, s, n;
-	struct dirent *e;
-
-	parse_path(queue, &subsystem, &number);
-	while (dir && (e = readdir(dir)))
-		if (parse_path(e->d_name, &s, &n) && s == subsystem && n == number &&
-		    !streq(e->d_name, queue))
-			return true;
-	return false;
-}
-
-static int add_namespace(const char *sysfs_root, const char *name, NvmeNamespaces *to)
-{
-	NvmeNamespace *ns = ARRAY_GROW(to->list, to->n);
+	NvmePath *p = ARRAY_GROW(to->paths, to->n_paths);
 	unsigned subsystem, number;
 
-	if (!ns)
+	if (!p)
 		return -ENOMEM;
-	ns->queue = strdup(name);
-	if (parse_path(name, &subsystem, &number)) {
-		ns->head = text_printf("nvme%un%u", subsystem, number);
-		ns->shared = has_other_path(sysfs_root, name);
-	} else {
-		ns->head = strdup(name);
-	}
-	return ns->queue && ns->head ? 0 : -ENOMEM;
+	p->queue = strdup(name);
+	p->head = parse_path(name, &subsystem, &number)
+			  ? text_printf("nvme%un%u", subsystem, number)
+			  : strdup(name);
+	return p->queue && p->head ? 0 : -ENOMEM;
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strverscmp(((const NvmeNamespace *)a)->head, ((const NvmeNamespace *)b)->head);
-}
-
-int nvme_namespaces_read(const char *sysfs_root, const char *controller, NvmeNamespaces *ret)
+static int add_paths(const char *sysfs_root, const char *controller, NvmeSubsystem *to)
 {
 	_cleanup_free_ char *path = text_printf("%s/class/nvme/%s", sysfs_root, controller);
-	_cleanup_(nvme_namespaces_done) NvmeNamespaces found = {};
+	_cleanup_closedir_ DIR *dir = path ? opendir(path) : NULL;
+	struct dirent *e;
+	int r = path ? 0 : -ENOMEM;
+
+	while (dir && r >= 0 && (e = readdir(dir)))
+		if (is_nvme_namespace(e->d_name))
+			r = add_path(to, e->d_name);
+	return r;
+}
+
+/* The folder of its subsystem holds links to all that lead there; NULL: it is in none (a kernel
+ * before 4.15, or it is going). */
+static char *find_subsystem(const char *sysfs_root, const char *controller)
+{
+	_cleanup_free_ char *path = text_printf("%s/class/nvme-subsystem", sysfs_root);
 	_cleanup_closedir_ DIR *dir = path ? opendir(path) : NULL;
 	struct dirent *e;
 
-	if (!path)
-		return -ENOMEM;
-	while (dir && (e = readdir(dir)))
-		if (is_nvme_namespace(e->d_name) &&
-		    add_namespace(sysfs_root, e->d_name, &found) < 0)
-			return -ENOMEM;
-	if (found.n)
-		qsort(found.list, found.n, sizeof(*found.list), by_name);
+	while (dir && (e = readdir(dir))) {
+		_cleanup_free_ char *folder = text_printf("%s/%s", path, e->d_name),
+				    *link = text_printf("%s/%s/%s", path, e->d_name, controller);
+
+		if (*e->d_name != '.' && link && access(link, F_OK) == 0)
+			return TAKE_PTR(folder);
+	}
+	return NULL;
+}
+
+static int by_version(const void *a, const void *b)
+{
+	return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Its link in the subsystem's folder stays for as long as somebody has its device file open. */
+static bool is_present(const char *sysfs_root, const char *controller)
+{
+	_cleanup_free_ char *path = text_printf("%s/class/nvme/%s/dev", sysfs_root, controller);
+
+	return is_nvme_controller(controller) && path && access(path, F_OK) == 0;
+}
+
+static int find_controllers(const char *sysfs_root, const char *controller, NvmeSubsystem *to)
+{
+	_cleanup_free_ char *path = find_subsystem(sysfs_root, controller);
+	_cleanup_closedir_ DIR *dir = path ? opendir(path) : NULL;
+	struct dirent *e;
+	int r = 0;
+
+	while (dir && r >= 0 && (e = readdir(dir)))
+		if (is_present(sysfs_root, e->d_name))
+			r = strv_add(&to->controllers, e->d_name);
+	if (r >= 0 && !to->controllers)
+		r = strv_add(&to->controllers, controller);
+	if (r >= 0)
+		qsort(to->controllers, strv_length(to->controllers), sizeof(*to->controllers),
+		      by_version);
+	return r;
+}
+
+static int by_head(const void *a, const void *b)
+{
+	const NvmePath *x = a, *y = b;
+
+	return strverscmp(x->head, y->head) ?: strverscmp(x->queue, y->queue);
+}
+
+int nvme_subsystem_read(const char *sysfs_root, const char *controller, NvmeSubsystem *ret)
+{
+	_cleanup_(nvme_subsystem_done) NvmeSubsystem found = {};
+	int r = find_controllers(sysfs_root, controller, &found);
+
+	for (char **c = found.controllers; r >= 0 && *c; c++)
+		r = add_paths(sysfs_root, *c, &found);
+	if (r < 0)
+		return r;
+	if (found.n_paths)
+		qsort(found.paths, found.n_paths, sizeof(*found.paths), by_head);
+	for (size_t i = 0; i < found.n_paths; i = nvme_subsystem_next_head(&found, i))
+		found.n_heads++;
 	*ret = found;
-	found = (NvmeNamespaces){};
+	found = (NvmeSubsystem){};
 	return 0;
 }
 
-void nvme_namespaces_done(NvmeNamespaces *n)
+void nvme_subsystem_done(NvmeSubsystem *n)
 {
-	for (size_t i = 0; i < n->n; i++) {
-		free(n->list[i].head);
-		free(n->list[i].queue);
+	for (size_t i = 0; i < n->n_paths; i++) {
+		free(n->paths[i].head);
+		free(n->paths[i].queue);
 	}
-	free(n->list);
-	*n = (NvmeNamespaces){};
+	free(n->paths);
+	strv_free(n->controllers);
+	*n = (NvmeSubsystem){};
 }
 
-bool nvme_namespaces_have(const NvmeNamespaces *n, const char *name)
+bool nvme_subsystem_has(const NvmeSubsystem *n, const char *name)
 {
-	for (size_t i = 0; i < n->n; i++)
-		if (streq(n->list[i].head, name) || streq(n->list[i].queue, name))
+	for (char **c = n->controllers; c && *c; c++)
+		if (streq(*c, name))
+			return true;
+	for (size_t i = 0; i < n->n_paths; i++)
+		if (streq(n->paths[i].head, name) || streq(n->paths[i].queue, name))
 			return true;
 	return false;
+}
+
+size_t nvme_subsystem_next_head(const NvmeSubsystem *n, size_t i)
+{
+	size_t next = i + 1;
+
+	while (next < n->n_paths && streq(n->paths[next].head, n->paths[i].head))
+		next++;
+	return next;
 }
 
 static char *controller_attribute(const char *sysfs_root, const char *controller, const char *attr,
@@ -116,15 +173,26 @@ static char *controller_attribute(const char *sysfs_root, const char *controller
 	return folder ? sysfs_attribute(sysfs_root, folder, attr, buf, size) : buf;
 }
 
+bool nvme_controller_is_remote(const char *sysfs_root, const char *controller)
+{
+	static const char *const fabrics[] = { "tcp", "rdma", "fc", "loop" };
+	char transport[32];
+
+	controller_attribute(sysfs_root, controller, "transport", transport, sizeof(transport));
+	for (size_t i = 0; i < ELEMENTSOF(fabrics); i++)
+		if (streq(transport, fabrics[i]))
+			return true;
+	return false;
+}
+
 char *nvme_controller_id(const char *sysfs_root, const char *controller)
 {
-	char transport[32], text[BLOCK_ATTR_MAX];
+	char text[BLOCK_ATTR_MAX];
 
 	if (!*controller_attribute(sysfs_root, controller, "dev", text, sizeof(text)))
 		return NULL;
-	controller_attribute(sysfs_root, controller, "transport", transport, sizeof(transport));
 	/* a target in software may give all its subsystems one serial number */
-	if (*transport && !streq(transport, "pcie") &&
+	if (nvme_controller_is_remote(sysfs_root, controller) &&
 	    *controller_attribute(sysfs_root, controller, "subsysnqn", text, sizeof(text)))
 		return block_make_id("nqn", text);
 	if (*controller_attribute(sysfs_root, controller, "serial", text, sizeof(text)))

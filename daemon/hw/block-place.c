@@ -15,23 +15,24 @@ static const char *why_protected(const BlockInventory *b, const BlockSlot *s)
 
 	if (!is_nvme_controller(s->name))
 		return stack_why_protected(b->topology, s->name);
-	for (size_t i = 0; i < s->namespaces.n && !why; i++)
-		why = stack_why_protected(b->topology, s->namespaces.list[i].head);
+	for (size_t i = 0; i < s->subsystem.n_paths && !why; i++)
+		why = stack_why_protected(b->topology, s->subsystem.paths[i].head);
 	return why;
 }
 
 /* What lies on a controller is what lies on its namespaces. */
 static char *stack_of(const BlockInventory *b, const BlockSlot *s)
 {
+	const NvmeSubsystem *n = &s->subsystem;
 	_cleanup_free_ char *text = NULL;
 
 	if (!is_nvme_controller(s->name))
 		return topology_stack(b->topology, s->name);
-	if (s->namespaces.n == 1)
-		return topology_stack(b->topology, s->namespaces.list[0].head);
+	if (n->n_heads == 1)
+		return topology_stack(b->topology, n->paths[0].head);
 	text = strdup("");
-	for (size_t i = 0; i < s->namespaces.n; i++) {
-		const char *name = s->namespaces.list[i].head;
+	for (size_t i = 0; i < n->n_paths; i = nvme_subsystem_next_head(n, i)) {
+		const char *name = n->paths[i].head;
 		_cleanup_free_ char *one = topology_stack(b->topology, name), *before = text;
 
 		text = one && *one ? text_printf("%s%s%s: %s", before ?: "",
@@ -54,8 +55,8 @@ static int find_redirect(const BlockInventory *b, const BlockSlot *s, char **ret
 
 	if (!is_nvme_controller(s->name))
 		return pool_redirect_target(b->topology, s->name, ret_why);
-	for (size_t i = 0; i < s->namespaces.n && !why && r >= 0; i++)
-		r = pool_redirect_target(b->topology, s->namespaces.list[i].head, &why);
+	for (size_t i = 0; i < s->subsystem.n_paths && !why && r >= 0; i++)
+		r = pool_redirect_target(b->topology, s->subsystem.paths[i].head, &why);
 	if (r >= 0)
 		*ret_why = why;
 	return r;

@@ -244,11 +244,11 @@ static bool goes_by(const BlockInventory *b, const BlockSlot *s, const char *id,
 	_cleanup_free_ char *own = block_hardware_id(b->sysfs_root, s->name);
 
 	if (streq(s->name, name) || streq(id, name) || (own && streq(own, name)) ||
-	    nvme_namespaces_have(&s->namespaces, name))
+	    nvme_subsystem_has(&s->subsystem, name))
 		return true;
-	for (size_t i = 0; i < s->namespaces.n; i++) {
+	for (size_t i = 0; i < s->subsystem.n_paths; i++) {
 		_cleanup_free_ char *other =
-			block_device_id(b->sysfs_root, s->namespaces.list[i].head);
+			block_device_id(b->sysfs_root, s->subsystem.paths[i].head);
 
 		if (other && streq(other, name))
 			return true;
@@ -278,22 +278,36 @@ static bool is_wanted(const BlockInventory *b, const BlockSlot *s)
 {
 	if (s->config)
 		return !s->config->unmanaged;
-	return b->options.discover &&
-	       (is_nvme_controller(s->name) || !stack_why_ignored(b->sysfs_root, s->name));
+	if (!b->options.discover)
+		return false;
+	return is_nvme_controller(s->name) ? !nvme_controller_is_remote(b->sysfs_root, s->name)
+					   : !stack_why_ignored(b->sysfs_root, s->name);
 }
 
-/* Returns a text that changes when another device has got the name, or when a controller has got
- * other namespaces. */
+static void append_word(char **text, const char *word)
+{
+	_cleanup_free_ char *before = *text;
+
+	*text = before ? text_printf("%s %s", before, word) : NULL;
+}
+
+/* Returns a text that changes when another device has got the name, or when a subsystem has got
+ * other controllers or namespaces. */
 static char *identity_of(const BlockSlot *s, const char *id)
 {
 	char *text = strdup(id);
 
-	for (size_t i = 0; i < s->namespaces.n && text; i++) {
-		_cleanup_free_ char *before = text;
-
-		text = text_printf("%s %s", before, s->namespaces.list[i].queue);
-	}
+	for (char **c = s->subsystem.controllers; c && *c; c++)
+		append_word(&text, *c);
+	for (size_t i = 0; i < s->subsystem.n_paths; i++)
+		append_word(&text, s->subsystem.paths[i].queue);
 	return text;
+}
+
+/* A subsystem goes by the name of its first controller. */
+static bool is_another_path(const BlockSlot *s)
+{
+	return s->subsystem.controllers && !streq(s->subsystem.controllers[0], s->name);
 }
 
 /* *ret is NULL when nothing is there that is to be managed. A controller that is being reset counts
@@ -305,14 +319,14 @@ static int identify_slot(BlockInventory *b, BlockSlot *s, char **ret)
 					     : block_device_id(b->sysfs_root, s->name);
 	int r = 0;
 
-	nvme_namespaces_done(&s->namespaces);
+	nvme_subsystem_done(&s->subsystem);
 	s->config = NULL;
 	*ret = NULL;
 	if (!id || (controller && !s->device && !nvme_controller_live(b->sysfs_root, s->name)))
 		return 0;
 	if (controller)
-		r = nvme_namespaces_read(b->sysfs_root, s->name, &s->namespaces);
-	if (r < 0)
+		r = nvme_subsystem_read(b->sysfs_root, s->name, &s->subsystem);
+	if (r < 0 || is_another_path(s))
 		return r;
 	s->config = config_of(b, s, id);
 	if (!is_wanted(b, s))
@@ -336,7 +350,7 @@ static bool has_old_queue(const BlockSlot *s)
 {
 	const char *queue = block_device_queue(s->device);
 
-	return s->identity && queue && nvme_namespaces_have(&s->namespaces, queue);
+	return s->identity && queue && nvme_subsystem_has(&s->subsystem, queue);
 }
 
 static const char *why_departing(const BlockInventory *b, const BlockSlot *s)
@@ -387,7 +401,7 @@ int block_slot_look(BlockInventory *b, BlockSlot *s)
 void block_slot_done(BlockSlot *s)
 {
 	device_unref(s->device);
-	nvme_namespaces_done(&s->namespaces);
+	nvme_subsystem_done(&s->subsystem);
 	free(s->identity);
 	free(s->name);
 }

@@ -14,7 +14,7 @@ typedef struct BlockSlot {
 	char *name;
 	char *identity; /* of the device that is there now; NULL: there is nothing to manage */
 	const BlockConfig *config;
-	NvmeNamespaces namespaces;
+	NvmeSubsystem subsystem; /* of an NVMe controller */
 	Device *device;
 	bool refused; /* it was logged once, and is not logged again until the device goes */
 	bool reset;

@@ -127,7 +127,6 @@ int cgroup_children(const char *cgroup_root, char ***ret)
 	_cleanup_(strv_freep) char **names = calloc(1, sizeof(*names));
 	_cleanup_closedir_ DIR *d = NULL;
 	const struct dirent *e;
-	size_t n = 0;
 	int r = names ? check_root(cgroup_root) : -ENOMEM;
 
 	if (r < 0)
@@ -135,21 +134,10 @@ int cgroup_children(const char *cgroup_root, char ***ret)
 	d = opendir(cgroup_root);
 	if (!d)
 		return -errno;
-	while ((e = readdir(d))) {
-		char **more;
-
-		if (!is_folder(d, e))
-			continue;
-		more = reallocarray(names, n + 2, sizeof(*names));
-		if (!more)
+	while ((e = readdir(d)))
+		if (is_folder(d, e) && strv_add(&names, e->d_name) < 0)
 			return -ENOMEM;
-		names = more;
-		names[n + 1] = NULL;
-		names[n] = strdup(e->d_name);
-		if (!names[n++])
-			return -ENOMEM;
-	}
-	qsort(names, n, sizeof(*names), compare_names);
+	qsort(names, strv_length(names), sizeof(*names), compare_names);
 	*ret = TAKE_PTR(names);
 	return 0;
 }

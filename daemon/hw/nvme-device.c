@@ -6,15 +6,16 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "hw/nvme-controller.h"
 
 struct NvmeDevice {
-	char *name;
+	char **names; /* of its controllers */
 	ControllerIdentity identity;
 	atomic_uint last_refusal; /* feature and error of the one logged last; 0 none */
 };
 
-int nvme_device_open(const char *controller, NvmeDevice **ret)
+int nvme_device_open(char *const *controllers, NvmeDevice **ret)
 {
 	_cleanup_(controller_close) Controller c = CONTROLLER_CLOSED;
 	_cleanup_(nvme_device_freep) NvmeDevice *n = calloc(1, sizeof(*n));
@@ -22,15 +23,15 @@ int nvme_device_open(const char *controller, NvmeDevice **ret)
 
 	if (!n)
 		return -ENOMEM;
-	n->name = strdup(controller);
-	if (!n->name)
-		return -ENOMEM;
-	r = controller_open(controller, &c);
+	for (r = 0; *controllers && r >= 0; controllers++)
+		r = strv_add(&n->names, *controllers);
+	if (r >= 0)
+		r = controller_open(n->names[0], &c);
 	if (r < 0)
 		return r;
 	r = controller_identify(&c, &n->identity);
 	if (r < 0 && r != -EAGAIN)
-		log_warning("%s: it does not say what it is: %s", controller,
+		log_warning("%s: it does not say what it is: %s", n->names[0],
 			    controller_answer(&c));
 	if (r < 0)
 		return r;
@@ -42,7 +43,7 @@ NvmeDevice *nvme_device_free(NvmeDevice *n)
 {
 	if (!n)
 		return NULL;
-	free(n->name);
+	strv_free(n->names);
 	free(n);
 	return NULL;
 }
@@ -83,47 +84,72 @@ static uint8_t uuid_index(const NvmeDevice *n, uint8_t feature)
 	return feature == FEATURE_OCP_POWER_STATE ? n->identity.ocp_index : 0;
 }
 
-static int open_for_feature(const NvmeDevice *n, uint8_t feature, Controller *ret)
-{
-	return is_advertised(n, feature) ? controller_open(n->name, ret) : -EOPNOTSUPP;
-}
-
-int nvme_device_feature_get(NvmeDevice *n, uint8_t feature, uint32_t *ret_value)
+static int get_one(const NvmeDevice *n, const char *name, uint8_t feature, uint32_t *ret_value)
 {
 	_cleanup_(controller_close) Controller c = CONTROLLER_CLOSED;
-	int r = open_for_feature(n, feature, &c);
+	int r = controller_open(name, &c);
 
 	if (r < 0)
 		return r;
 	r = controller_feature_get(&c, feature, uuid_index(n, feature), ret_value);
 	if (r < 0)
-		log_debug("%s: Get Features %02Xh: %s", n->name, feature, controller_answer(&c));
+		log_debug("%s: Get Features %02Xh: %s", name, feature, controller_answer(&c));
+	return r;
+}
+
+/* Power states are counted from the one that draws the most. */
+static bool allows_more(uint8_t feature, uint32_t value, uint32_t than)
+{
+	return feature == FEATURE_POWER_LIMIT ? value > than : value < than;
+}
+
+int nvme_device_feature_get(NvmeDevice *n, uint8_t feature, uint32_t *ret_value)
+{
+	uint32_t most = 0, value;
+	int r = is_advertised(n, feature) ? 0 : -EOPNOTSUPP;
+
+	for (char **name = n->names; r >= 0 && *name; name++) {
+		r = get_one(n, *name, feature, &value);
+		if (r >= 0 && (name == n->names || allows_more(feature, value, most)))
+			most = value;
+	}
+	if (r >= 0)
+		*ret_value = most;
 	return r;
 }
 
 /* An error that passes by itself is not logged: the caller tries again. */
-static void log_refusal(NvmeDevice *n, const Controller *c, uint8_t feature, uint32_t value, int r)
+static void log_refusal(NvmeDevice *n, const char *name, const Controller *c, uint32_t refusal,
+			uint32_t value)
 {
-	unsigned refusal = (unsigned)feature << 16 | (unsigned)-r;
-
-	if (r == -EAGAIN || r == -ENODEV)
-		return;
 	if (atomic_exchange(&n->last_refusal, refusal) != refusal)
-		log_warning("%s: Set Features %02Xh to 0x%x: %s", n->name, feature, value,
+		log_warning("%s: Set Features %02Xh to 0x%x: %s", name, refusal >> 16, value,
 			    controller_answer(c));
 }
 
-int nvme_device_feature_set(NvmeDevice *n, uint8_t feature, uint32_t value)
+static int set_one(NvmeDevice *n, const char *name, uint8_t feature, uint32_t value)
 {
 	_cleanup_(controller_close) Controller c = CONTROLLER_CLOSED;
-	int r = open_for_feature(n, feature, &c);
+	int r = controller_open(name, &c);
 
 	if (r < 0)
 		return r;
 	r = controller_feature_set(&c, feature, uuid_index(n, feature), value);
-	if (r < 0)
-		log_refusal(n, &c, feature, value, r);
+	if (r < 0 && r != -EAGAIN && r != -ENODEV)
+		log_refusal(n, name, &c, (uint32_t)feature << 16 | (uint32_t)-r, value);
 	return r;
+}
+
+int nvme_device_feature_set(NvmeDevice *n, uint8_t feature, uint32_t value)
+{
+	int first = is_advertised(n, feature) ? 0 : -EOPNOTSUPP;
+
+	for (char **name = n->names; first != -EOPNOTSUPP && *name; name++) {
+		int r = set_one(n, *name, feature, value);
+
+		first = first ?: r;
+	}
+	return first;
 }
 
 /* NVMe base specification 2.3: value in bits 15:0, scale in 17:16 as in the power state
@@ -163,7 +189,7 @@ static int measured_power(Controller *c, double *ret_w)
 int nvme_device_power(NvmeDevice *n, double *ret_w)
 {
 	_cleanup_(controller_close) Controller c = CONTROLLER_CLOSED;
-	int r = controller_open(n->name, &c);
+	int r = controller_open(n->names[0], &c);
 
 	if (r < 0)
 		return r;

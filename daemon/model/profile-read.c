@@ -15,22 +15,13 @@
 
 static int take_match(const IniLine *l, void *member)
 {
-	char ***models = member, **more;
-	size_t n = 0;
+	char ***models = member;
 
 	if (!*l->value)
 		return ini_complain(
 			l,
 			"match: expected a glob of model names, one a line, but there is no glob");
-	while ((*models)[n])
-		n++;
-	more = reallocarray(*models, n + 2, sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	*models = more;
-	more[n + 1] = NULL;
-	more[n] = strdup(l->value);
-	return more[n] ? 0 : -ENOMEM;
+	return strv_add(models, l->value);
 }
 
 static int take_point(const IniLine *l, void *file)

@@ -20,19 +20,11 @@ bool names_have(const Names *names, const char *name)
 
 int names_add(Names *names, const char *name)
 {
-	char *copy, **bigger;
-
 	if (names_have(names, name))
 		return 0;
-	copy = strdup(name);
-	bigger = copy ? reallocarray(names->list, names->n + 2, sizeof(*bigger)) : NULL;
-	if (!bigger) {
-		free(copy);
+	if (strv_add(&names->list, name) < 0)
 		return -ENOMEM;
-	}
-	bigger[names->n++] = copy;
-	bigger[names->n] = NULL;
-	names->list = bigger;
+	names->n++;
 	return 0;
 }
 

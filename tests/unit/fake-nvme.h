@@ -31,7 +31,7 @@
 typedef struct FakeNvme {
 	/* what it is */
 	uint8_t identify[4096], uuids[4096], smart[512], power_log[512];
-	uint32_t feature[256];
+	uint32_t feature[2][256]; /* of nvme0 and nvme1, which lead to one subsystem */
 	/* what it does wrong */
 	int open_error;          /* errno of open() */
 	int error;               /* errno of ioctl() */
@@ -43,6 +43,7 @@ typedef struct FakeNvme {
 	/* what was seen */
 	struct nvme_passthru_cmd command[64];
 	unsigned n_commands, n_sets, n_opens;
+	unsigned opened; /* which of them was, last */
 	int fd;
 } FakeNvme;
 
@@ -112,7 +113,8 @@ static inline const struct nvme_passthru_cmd *fake_last(void)
 
 int nvme_open(const char *name)
 {
-	assert_string_equal(name, "nvme0");
+	assert_true(streq(name, "nvme0") || streq(name, "nvme1"));
+	fake.opened = name[4] == '1';
 	assert_true(fake.fd < 0 || fcntl(fake.fd, F_GETFD) < 0); /* the one before was closed */
 	if (fake.open_error) {
 		errno = fake.open_error;
@@ -161,10 +163,10 @@ static unsigned fake_features(struct nvme_passthru_cmd *c)
 	if (c->opcode == ADMIN_SET_FEATURES) {
 		fake.n_sets++;
 		if (!fake.ignores)
-			fake.feature[feature] = c->cdw11;
+			fake.feature[fake.opened][feature] = c->cdw11;
 	} else {
 		assert_int_equal(c->cdw11, 0);
-		c->result = fake.feature[feature];
+		c->result = fake.feature[fake.opened][feature];
 	}
 	return 0;
 }

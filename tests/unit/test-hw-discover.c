@@ -24,6 +24,18 @@ static void make_controller(const char *root, const char *name, const char *seri
 	link_to(root, class, folder);
 }
 
+/* class/nvme-subsystem/NAME with its controllers. */
+static void make_subsystem(const char *root, const char *name, const char *const *controllers)
+{
+	for (; *controllers; controllers++) {
+		_cleanup_free_ char *link =
+			text_printf("class/nvme-subsystem/%s/%s", name, *controllers);
+		_cleanup_free_ char *to = text_printf("devices/ctrl/%s", *controllers);
+
+		link_to(root, link, to);
+	}
+}
+
 /* A block device that the controller's folder shows as its own. */
 static void make_namespace(const char *root, const char *controller, const char *name,
 			   const char *dev)
@@ -300,13 +312,71 @@ static void below_native_multipath_each_controller_has_its_own_queue(void **stat
 	assert_string_equal(text, "127");
 	assert_string_equal(d->protected_why, "holds the system's programs");
 	seen_free(&seen);
+}
+
+static void a_subsystem_is_one_device_however_many_controllers_lead_to_it(void **state)
+{
+	_cleanup_(inventory_freep) Inventory *i = NULL;
+	const char *root = *state;
+	DeviceCounters counters;
+	char text[32];
+	Seen seen;
+
+	make_disk(root, "nvme0n1", "259:9");
+	make_controller(root, "nvme0", "S\n");
+	make_controller(root, "nvme1", "S\n");
+	make_controller(root, "nvme2", "T\n");
+	make_subsystem(root, "nvme-subsys0", (const char *[]){ "nvme0", "nvme1", NULL });
+	make_subsystem(root, "nvme-subsys2", (const char *[]){ "nvme2", NULL });
+	make_path(root, "nvme0", "nvme0c0n1");
+	make_path(root, "nvme1", "nvme0c1n1");
+	put(root, "devices/nvme0c0n1/queue/nr_requests", "127\n");
+	put(root, "devices/nvme0c0n1/stat", "5 0 8 1 2 0 16 1 0 1 1\n");
+	put(root, "devices/nvme0c1n1/stat", "6 0 8 1 3 0 16 1 0 1 1\n");
+	i = open_all(root, &seen);
+	assert_int_equal(seen.added, 2);
+	seen_free(&seen);
 	inventory_freep(&i);
-	/* a second path: what a cgroup says of the head would count for both */
-	make_controller(root, "nvme3", "S3\n");
-	make_path(root, "nvme3", "nvme1c3n1");
-	i = open_one(root, "nvme2", &seen);
+	/* by any of its names: its controllers', its namespaces' */
+	i = open_one(root, "nvme1", &seen);
 	assert_int_equal(seen.added, 1);
-	assert_true(seen.device->devnum == 0);
+	assert_string_equal(seen.device->name, "nvme0");
+	seen_free(&seen);
+	inventory_freep(&i);
+	i = open_one(root, "serial:S", &seen);
+	assert_int_equal(seen.added, 1);
+	/* the queues are several; a cgroup's limit on the head holds for all of them */
+	assert_true(seen.device->devnum == makedev(259, 9));
+	assert_int_equal(
+		seen.device->ops->attr_read(seen.device, "queue/nr_requests", text, sizeof(text)),
+		-EOPNOTSUPP);
+	assert_non_null(strstr(seen.device->block_why_not, "2 controllers lead to nvme0n1"));
+	assert_int_equal(seen.device->ops->counters(seen.device, &counters), 0);
+	assert_true(counters.ios[READ_IO] == 11 && counters.ios[WRITE_IO] == 5);
+	drop(root, "class/nvme/nvme1"); /* its link in the subsystem's folder may stay longer */
+	assert_int_equal(i->ops->process(i), 0);
+	assert_true(seen.added == 2 && seen.removed == 1);
+	assert_string_equal(seen.device->id, "serial:S");
+	assert_null(seen.device->block_why_not);
+	seen_free(&seen);
+}
+
+static void a_controller_across_a_network_is_left_alone_unless_it_is_named(void **state)
+{
+	_cleanup_(inventory_freep) Inventory *i = NULL;
+	const BlockConfig config = { .name = (char *)"nqn:nqn.2014-08.org:one" };
+	const char *root = *state;
+	Seen seen;
+
+	make_controller(root, "nvme0", "S1\n");
+	put(root, "devices/ctrl/nvme0/transport", "rdma\n");
+	i = open_all(root, &seen);
+	assert_int_equal(seen.added, 0);
+	inventory_freep(&i);
+	i = open_with(root, &(BlockOptions){ .discover = true, .configs = &config, .n_configs = 1 },
+		      &seen);
+	assert_int_equal(seen.added, 1);
+	assert_string_equal(seen.device->id, config.name);
 	seen_free(&seen);
 }
 
@@ -319,7 +389,7 @@ static void a_controller_is_waited_for_until_it_is_live_and_kept_while_it_is_res
 	make_controller(root, "nvme0", "S1\n");
 	put(root, "devices/ctrl/nvme0/transport", "tcp\n");
 	put(root, "devices/ctrl/nvme0/state", "connecting\n");
-	i = open_all(root, &seen);
+	i = open_one(root, "nvme0", &seen);
 	assert_int_equal(seen.added, 0);
 	put(root, "devices/ctrl/nvme0/state", "live\n");
 	assert_int_equal(i->ops->process(i), 0);
@@ -522,6 +592,8 @@ int main(void)
 		ROOT_TEST(another_namespace_comes_when_the_first_one_is_given_back),
 		ROOT_TEST(a_controller_without_a_namespace_offers_its_features_alone),
 		ROOT_TEST(below_native_multipath_each_controller_has_its_own_queue),
+		ROOT_TEST(a_subsystem_is_one_device_however_many_controllers_lead_to_it),
+		ROOT_TEST(a_controller_across_a_network_is_left_alone_unless_it_is_named),
 		ROOT_TEST(a_controller_is_waited_for_until_it_is_live_and_kept_while_it_is_reset),
 		ROOT_TEST(a_disk_hangs_on_its_pci_function_or_what_its_host_is_a_part_of),
 		ROOT_TEST(a_disk_that_the_configuration_keeps_awake_says_so),

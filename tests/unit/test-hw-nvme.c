@@ -10,7 +10,7 @@ static NvmeDevice *opened(void)
 {
 	NvmeDevice *n = NULL;
 
-	assert_int_equal(nvme_device_open("nvme0", &n), 0);
+	assert_int_equal(nvme_device_open((char *[]){ "nvme0", NULL }, &n), 0);
 	assert_non_null(n);
 	assert_false(fake_is_open());
 	return n;
@@ -253,7 +253,8 @@ static void a_controller_that_comes_back_is_there_again(void **state)
 		assert_int_equal(nvme_device_feature_set(n, 0x02, 1), gone[i].error);
 		assert_int_equal(nvme_device_feature_get(n, 0x02, &value), gone[i].error);
 		assert_int_equal(nvme_device_power(n, &watts), gone[i].error);
-		assert_int_equal(nvme_device_open("nvme0", &none), gone[i].error);
+		assert_int_equal(nvme_device_open((char *[]){ "nvme0", NULL }, &none),
+				 gone[i].error);
 		assert_null(none);
 	}
 	fake.open_error = 0;
@@ -268,7 +269,7 @@ static void a_controller_that_does_not_say_what_it_is_is_refused(void **state)
 	(void)state;
 	fake_reset();
 	fake.status = 0x4006;
-	assert_int_equal(nvme_device_open("nvme0", &n), -EIO);
+	assert_int_equal(nvme_device_open((char *[]){ "nvme0", NULL }, &n), -EIO);
 	assert_null(n);
 	assert_false(fake_is_open());
 	/* silent at the second question */
@@ -276,9 +277,35 @@ static void a_controller_that_does_not_say_what_it_is_is_refused(void **state)
 	fake_ctratt(1u << 9);
 	fake.takes_us = FAKE_MS * USEC_PER_MSEC;
 	fake.status_of_cns = 0x371;
-	assert_int_equal(nvme_device_open("nvme0", &n), -ETIMEDOUT);
+	assert_int_equal(nvme_device_open((char *[]){ "nvme0", NULL }, &n), -ETIMEDOUT);
 	assert_null(n);
 	assert_false(fake_is_open());
+}
+
+static void what_is_set_is_set_on_all_controllers_and_the_one_that_allows_most_counts(void **state)
+{
+	_cleanup_(nvme_device_freep) NvmeDevice *n = NULL;
+	uint32_t value;
+
+	(void)state;
+	fake_reset();
+	fake_ctratt(1u << 20);
+	assert_int_equal(nvme_device_open((char *[]){ "nvme0", "nvme1", NULL }, &n), 0);
+	assert_int_equal(nvme_device_feature_set(n, 0x02, 3), 0);
+	assert_int_equal(fake.feature[0][0x02], 3);
+	assert_int_equal(fake.feature[1][0x02], 3);
+	fake.feature[1][0x02] = 1; /* a lower state allows more watts, a lower limit fewer */
+	assert_int_equal(nvme_device_feature_get(n, 0x02, &value), 0);
+	assert_int_equal(value, 1);
+	fake.feature[0][0x23] = 900;
+	fake.feature[1][0x23] = 800;
+	assert_int_equal(nvme_device_feature_get(n, 0x23, &value), 0);
+	assert_int_equal(value, 900);
+	/* the second is set although the first refuses, and that it refused is told */
+	fake.status_of[ADMIN_SET_FEATURES] = 0x10e;
+	fake.n_sets = fake.n_opens = 0;
+	assert_int_equal(nvme_device_feature_set(n, 0x02, 2), -EPERM);
+	assert_int_equal(fake.n_opens, 2);
 }
 
 static int power(NvmeDevice *n, double *ret_w)
@@ -350,6 +377,8 @@ int main(void)
 		cmocka_unit_test(silence_and_a_reset_are_told_apart),
 		cmocka_unit_test(a_controller_that_comes_back_is_there_again),
 		cmocka_unit_test(a_controller_that_does_not_say_what_it_is_is_refused),
+		cmocka_unit_test(
+			what_is_set_is_set_on_all_controllers_and_the_one_that_allows_most_counts),
 		cmocka_unit_test(self_reported_watts_are_scaled_and_zero_is_none),
 		cmocka_unit_test(a_running_measurement_serves_where_smart_is_silent),
 	};

@@ -38,7 +38,7 @@ static Device *fake_device(void)
 	Descriptor descriptor;
 	Device *d;
 
-	assert_int_equal(nvme_device_open("nvme0", &n), 0);
+	assert_int_equal(nvme_device_open((char *[]){ "nvme0", NULL }, &n), 0);
 	nvme_device_describe(n, &descriptor);
 	d = device_new("id", "nvme0", descriptor.model, KIND_NVME, &ops, n);
 	assert_non_null(d);
@@ -188,10 +188,10 @@ static void ocp_limits_are_whole_watts_and_never_above(void **state)
 	original = read_value(d, "nvme-ocp-state");
 	assert_string_equal(original.text, "none");
 	assert_int_equal(turn(d, "nvme-ocp-state", &original, &s), 0);
-	assert_int_equal(fake.feature[0xc7], 17);
+	assert_int_equal(fake.feature[0][0xc7], 17);
 	assert_int_equal(fake_last()->cdw14, 2);
 	assert_int_equal(turn(d, "nvme-ocp-state", &original, &as_found), 0);
-	assert_int_equal(fake.feature[0xc7], 0);
+	assert_int_equal(fake.feature[0][0xc7], 0);
 	s.limit_w = 0.5;
 	assert_int_equal(turn(d, "nvme-ocp-state", &original, &s), -ERANGE);
 	s.limit_w = 256;
@@ -208,16 +208,16 @@ static void an_ocp_limit_found_goes_back(void **state)
 	fake_reset();
 	fake_ctratt(UUID_LIST);
 	fake_ocp(1);
-	fake.feature[0xc7] = 20;
+	fake.feature[0][0xc7] = 20;
 	d = fake_device();
 	original = read_value(d, "nvme-ocp-state");
 	assert_string_equal(original.text, "20W");
 	assert_int_equal(turn(d, "nvme-ocp-state", &original, &s), 0);
-	assert_int_equal(fake.feature[0xc7], 14);
+	assert_int_equal(fake.feature[0][0xc7], 14);
 	assert_int_equal(turn(d, "nvme-ocp-state", &original, &as_found), 0);
-	assert_int_equal(fake.feature[0xc7], 20);
+	assert_int_equal(fake.feature[0][0xc7], 20);
 	assert_int_equal(own_knob("nvme-ocp-state")->write(d, &v), -ERANGE);
-	fake.feature[0xc7] = 0x100; /* not what the specification says */
+	fake.feature[0][0xc7] = 0x100; /* not what the specification says */
 	assert_int_equal(own_knob("nvme-ocp-state")->read(d, &v), -EBADMSG);
 }
 

@@ -90,7 +90,8 @@ write_profiles() {
 		write_random_io = 4mJ
 		write_random_page = 1.7mJ
 	END
-	printf '%s\n' "[storpower]" "policy = now" "[device flat]" "profile = null" >"$tmp/etc/storpower.conf"
+	printf '%s\n' "[storpower]" "policy = now" "[device flat]" "profile = null" \
+		"[device nqn:$(nvmesim_nqn sim)]" >"$tmp/etc/storpower.conf"
 	mkdir -p "$tmp/etc/policies"
 	sed 's/^sleep_idle.*/sleep_idle = 1s/; s/^sleep_min.*/sleep_min = 1s/; s/^dwell.*/dwell = 1s/' \
 		"$root/policies/archive.policy" >"$tmp/etc/policies/now.policy"

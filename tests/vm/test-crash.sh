@@ -20,7 +20,7 @@ write_config() {
 			"$root/policies/archive.policy" >"$tmp/etc/policies/$policy.policy"
 	done
 	echo "forbid = pacing power-state" >>"$tmp/etc/policies/no-pacing.policy"
-	printf '[device %s]\n' flat "$loop" >"$tmp/etc/storpower.conf"
+	printf '[device %s]\n' flat "$loop" "nqn:$(nvmesim_nqn sim)" >"$tmp/etc/storpower.conf"
 }
 
 # All that a knob may have touched, and what goes with it

@@ -90,7 +90,10 @@ echo -1 >/sys/bus/pseudo/drivers/scsi_debug/add_host
 ok "and goes when it is unplugged" eventually unmanaged "$sdc"
 ok "the first one stays" managed "$sdb"
 begin
-ok "a simulated drive is connected" nvmesim_start one
+ok "a drive across a network is connected" nvmesim_start one
+udevadm settle --timeout=20
+is "and left alone, as nobody has named it" "$(names)" "nvme0 $ahci $sdb"
+begin "[device nqn:$(nvmesim_nqn one)]"
 ok "and managed" eventually managed nvme1
 is "by its own name" "$(says nvme1 Id)" "nqn:$(nvmesim_nqn one)"
 ok "with its namespace" eventually says_it nvme1 Model "SAMSUNG MZQL23T8HCLS-00A07"

@@ -48,7 +48,7 @@ static int open_device(const char *name, Device **ret)
 	_cleanup_(nvme_device_freep) NvmeDevice *n = NULL;
 	_cleanup_(device_unrefp) Device *d = NULL;
 	Descriptor descriptor;
-	int r = nvme_device_open(name, &n);
+	int r = nvme_device_open((char *const[]){ (char *)name, NULL }, &n);
 
 	if (r < 0)
 		return r;
