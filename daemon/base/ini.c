@@ -12,6 +12,9 @@
 #include "base/printable.h"
 #include "base/text.h"
 
+#define BLANKS          " \t"
+#define BYTE_ORDER_MARK "\xEF\xBB\xBF"
+
 typedef struct Seen {
 	char *name;
 	unsigned line;
@@ -28,14 +31,12 @@ typedef struct Reader {
 	const char *path;
 	const char *rest;
 	unsigned line;
-	unsigned too_long; /* line number, 0: none */
 	bool unfit;        /* a line was left out */
+	bool lost;         /* nobody knows the section: its heading cannot be read */
 	char section[200]; /* inih cuts its own off after 49 characters; ids of disks are longer */
 	unsigned section_line, section_before;
-	bool begun;        /* a line of this section has been handed on */
 	SeenList sections; /* of the file */
 	SeenList keys;     /* of this section */
-	bool headings;
 	IniHandler handler;
 	void *userdata;
 	int error;
@@ -77,38 +78,56 @@ static int hand_on(Reader *r, const char *key, const char *value)
 		      .key = key,
 		      .value = value,
 		      .section_line = r->section_line,
-		      .begins = !r->begun,
 		      .section_before = r->section_before };
 	int e = key ? see(&r->keys, key, r->line, &l.key_before) : 0;
 
-	r->begun = true;
 	return e < 0 ? e : r->handler(&l, r->userdata);
 }
 
-/* One blank between its first word and the rest: "[device  sda]" is "[device sda]". */
-static void set_section(Reader *r, const char *name, int n)
+/* Without blanks around it, and with one between its first word and the rest: "[device  sda ]" is
+ * "[device sda]". */
+static void set_section(Reader *r, const char *name, const char *end)
 {
-	int word = MIN((int)strcspn(name, " \t"), n), rest = word;
+	int word, rest;
 
-	while (rest < n && strchr(" \t", name[rest]))
+	name += strspn(name, BLANKS);
+	while (end > name && strchr(BLANKS, end[-1]))
+		end--;
+	word = rest = (int)MIN(strcspn(name, BLANKS), (size_t)(end - name));
+	while (name + rest < end && strchr(BLANKS, name[rest]))
 		rest++;
 	snprintf(r->section, sizeof(r->section), "%.*s%s%.*s", word, name, rest > word ? " " : "",
-		 n - rest, name + rest);
+		 (int)(end - name) - rest, name + rest);
 }
 
-/* An indented line below a key is another value of it. */
-static void note_section(Reader *r, const char *line)
+/* Its "]", which a blank or a comment may follow but nothing else: a glob has brackets, too. */
+static const char *end_of_heading(const char *line)
 {
-	const char *start = line + strspn(line, " \t"), *end = strchr(start, ']');
+	const char *end = strchr(line, ']');
 
-	if (*start != '[' || !end || (start > line && r->keys.n))
+	while (end && end[1] && !strchr(BLANKS "\r#;", end[1]))
+		end = strchr(end + 1, ']');
+	return end && strchr("#;", end[1 + strspn(end + 1, BLANKS "\r")]) ? end : NULL;
+}
+
+/* An empty line stands for one that was left out. */
+static void begin_section(Reader *r, const char *line)
+{
+	const char *begin = strchr(line, '['), *end = end_of_heading(line);
+
+	r->lost = !end;
+	if (r->lost) {
+		log_warning("%s:%u: expected \"[section]\" and nothing behind it: the keys below "
+			    "it are left out",
+			    r->path, r->line);
+		r->unfit = true;
 		return;
-	set_section(r, start + 1, (int)(end - start - 1));
+	}
+	set_section(r, begin + 1, end);
 	seen_clear(&r->keys);
 	r->section_line = r->line;
-	r->begun = false;
 	r->error = see(&r->sections, r->section, r->line, &r->section_before);
-	if (r->headings && !r->error)
+	if (!r->error)
 		r->error = hand_on(r, NULL, NULL);
 }
 
@@ -138,23 +157,34 @@ static bool is_fit(Reader *r, const char *line, size_t n)
 	return true;
 }
 
+static bool is_short(Reader *r, size_t n, size_t most)
+{
+	if (n <= most)
+		return true;
+	log_warning("%s:%u: line is longer than %zu characters: split it or shorten it", r->path,
+		    r->line, most);
+	r->unfit = true;
+	return false;
+}
+
+/* inih need not know which section begins. */
 static char *next_line(char *buf, int size, void *stream)
 {
 	Reader *r = stream;
 	const char *line = r->rest;
 	size_t n = strcspn(line, "\n");
-	size_t kept = MIN(n, (size_t)size - 1);
+	bool good;
 
 	if (!*line || r->error)
 		return NULL;
 	r->line++;
-	if (n > kept && !r->too_long)
-		r->too_long = r->line;
-	kept = is_fit(r, line, n) ? kept : 0;
-	memcpy(buf, line, kept);
-	buf[kept] = '\0';
-	note_section(r, buf);
 	r->rest += n + (line[n] == '\n');
+	good = is_short(r, n, (size_t)size - 2) && is_fit(r, line, n);
+	snprintf(buf, (size_t)size, "%.*s", good ? (int)n : 0, line);
+	if (line[strspn(line, BLANKS)] == '[') {
+		begin_section(r, buf);
+		strcpy(buf, "[]");
+	}
 	return buf;
 }
 
@@ -164,7 +194,7 @@ static int on_entry(void *user, const char *section, const char *key, const char
 	Reader *r = user;
 
 	(void)section;
-	if (!r->error)
+	if (!r->error && !r->lost)
 		r->error = hand_on(r, key, value ?: "");
 	return 1;
 }
@@ -175,11 +205,6 @@ static int verdict(const Reader *r, int bad)
 		return r->error;
 	if (bad < 0)
 		return -ENOMEM;
-	if (r->too_long) {
-		log_warning("%s:%u: line is longer than 198 characters: split it or shorten it",
-			    r->path, r->too_long);
-		return -EBADMSG;
-	}
 	if (bad > 0) {
 		log_warning("%s:%d: neither \"[section]\", \"key = value\" nor a comment", r->path,
 			    bad);
@@ -188,28 +213,18 @@ static int verdict(const Reader *r, int bad)
 	return r->unfit ? -EBADMSG : 0;
 }
 
-static int read_all(Reader *r)
-{
-	int e = verdict(r, ini_parse_stream(next_line, r, on_entry, r));
-
-	seen_clear(&r->sections);
-	seen_clear(&r->keys);
-	return e;
-}
-
 int ini_read_text(const char *path, const char *text, IniHandler handler, void *userdata)
 {
-	return read_all(
-		&(Reader){ .path = path, .rest = text, .handler = handler, .userdata = userdata });
-}
+	bool marked = strncmp(text, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0;
+	Reader r = { .path = path,
+		     .rest = text + (marked ? strlen(BYTE_ORDER_MARK) : 0),
+		     .handler = handler,
+		     .userdata = userdata };
+	int e = verdict(&r, ini_parse_stream(next_line, &r, on_entry, &r));
 
-int ini_read_headings(const char *path, const char *text, IniHandler handler, void *userdata)
-{
-	return read_all(&(Reader){ .path = path,
-				   .rest = text,
-				   .headings = true,
-				   .handler = handler,
-				   .userdata = userdata });
+	seen_clear(&r.sections);
+	seen_clear(&r.keys);
+	return e;
 }
 
 int ini_load(const char *path, char **ret_text)

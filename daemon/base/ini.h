@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Reads ini files with line numbers, over inih. A line that holds what base/printable.h calls
- * unfit, other than tabs and in comments, is complained of and not handed on. */
+/* Reads ini files with line numbers, over inih. Headings are handed on as well. A line that is too
+ * long, or holds what base/printable.h calls unfit, other than tabs and in comments, is complained
+ * of and not handed on; of a heading neither are the keys below it. */
 
 #include <stdbool.h>
 
@@ -12,10 +13,9 @@ typedef struct IniLine {
 	const char *path;
 	unsigned line;
 	const char *section; /* "" before the first [section] */
-	const char *key;
+	const char *key;     /* NULL: the line is the section's heading */
 	const char *value;
 	unsigned section_line;   /* of its heading; 0 before the first */
-	bool begins;             /* it is the first of its section that is handed on */
 	unsigned section_before; /* the line of another [section] of this name, 0: there is none */
 	unsigned key_before;     /* the line in this section that has this key, too; 0 likewise */
 } IniLine;
@@ -30,8 +30,6 @@ int ini_load(const char *path, char **ret_text);
 int ini_read(const char *path, IniHandler handler, void *userdata);
 /* The same for text in memory; `path` is only what complaints call it. */
 int ini_read_text(const char *path, const char *text, IniHandler handler, void *userdata);
-/* The same; each [section] is handed on as well, as a line whose key is NULL. */
-int ini_read_headings(const char *path, const char *text, IniHandler handler, void *userdata);
 
 /* Logs "PATH:LINE: ..." as a warning and returns -EINVAL. */
 int ini_complain(const IniLine *l, const char *format, ...) _printf_(2, 3);

@@ -265,15 +265,10 @@ static int complain_of_section(const KeySection *sections, size_t n, const IniLi
 
 static int complain_of_second(const IniLine *l)
 {
-	IniLine heading = *l;
-
-	heading.line = l->section_line;
-	return l->begins
-		       ? ini_complain(&heading,
-				      "a second [%s], the first is in line %u: write all its keys "
-				      "below one of them",
-				      l->section, l->section_before)
-		       : -EINVAL;
+	return ini_complain(l,
+			    "a second [%s], the first is in line %u: write all its keys below one "
+			    "of them",
+			    l->section, l->section_before);
 }
 
 static const KeySection *section_of(const KeySection *sections, size_t n, const char *text,
@@ -308,30 +303,22 @@ static int open_section(const KeySection *s, const char *rest, const IniLine *l,
 	return s ? 0 : -ENOENT;
 }
 
-bool keys_have_section(const KeySection *sections, size_t n, const IniLine *l, void *userdata)
-{
-	const char *rest = "";
-	const KeySection *s = section_of(sections, n, l->section, &rest);
-	void *into;
-
-	return open_section(s, rest, l, userdata, &into) != -ENOENT;
-}
-
 int keys_apply(const KeySection *sections, size_t n, const IniLine *l, void *userdata)
 {
 	const char *rest = "";
 	const KeySection *s = section_of(sections, n, l->section, &rest);
+	bool of_heading = l->key && l->section_line; /* that was complained of already */
 	const Key *k;
 	void *into;
 	int r;
 
 	if (s && !s->many && l->section_before)
-		return complain_of_second(l);
+		return of_heading ? 0 : complain_of_second(l);
 	r = open_section(s, rest, l, userdata, &into);
-	if (r == -ENOENT)
+	if (r == -ENOENT && !of_heading)
 		return complain_of_section(sections, n, l);
 	if (r < 0 || !l->key)
-		return r;
+		return of_heading && r != -ENOMEM ? 0 : r;
 	k = key_of(s->keys, s->n_keys, l->key);
 	return k ? apply(k, l, into) : complain_of_key(s, l);
 }

@@ -61,23 +61,23 @@ typedef struct KeySection {
 	const Key *keys;
 	size_t n_keys;
 	bool many; /* a file may have several of the same name */
-	/* Finds or makes the struct that this section is about; NULL: it is `userdata` itself.
-	 * `rest` is what follows the name and one blank. -ENOENT: there can be no such section. It
-	 * has complained of other errors itself. */
+	/* Finds or makes the struct that this section is about, for its heading and for each key;
+	 * NULL: it is `userdata` itself. `rest` is what follows the name and one blank. -ENOENT:
+	 * there can be no such section. It has complained of other errors itself, at the heading
+	 * alone. */
 	int (*open)(const IniLine *l, const char *rest, void *userdata, void **ret_struct);
 } KeySection;
 
 /* Members of a KeySection, from an array. */
 #define KEY_LIST(array) .keys = (array), .n_keys = ELEMENTSOF(array)
 
-/* Puts the value of a line into its place; a line whose key is NULL only opens its section. It
- * complains, with file, line and what would be right, of an unknown section or key (-ENOENT) and of
- * a value that cannot be used (-EINVAL), which changes nothing. Of sections of one name in a file
- * and of lines of one key in a section the first is used; the others are complained of with both
- * lines (-EINVAL), once a section. Also -ENOMEM. */
+/* Puts the value of a line into its place; a heading only opens its section. It complains, with
+ * file, line and what would be right, of an unknown section or key (-ENOENT) and of a value that
+ * cannot be used (-EINVAL), which changes nothing. Of sections of one name in a file and of lines
+ * of one key in a section the first is used; the others are complained of with both lines
+ * (-EINVAL). What stands below a heading that was complained of is passed over (0). Also -ENOMEM.
+ */
 int keys_apply(const KeySection *sections, size_t n, const IniLine *l, void *userdata);
 
-/* Does keys_apply() know the section that the line stands in? */
-bool keys_have_section(const KeySection *sections, size_t n, const IniLine *l, void *userdata);
 /* Is there a key of that name? */
 bool keys_have(const Key *keys, size_t n, const char *name);

@@ -24,7 +24,6 @@
 #define BUS_ERROR_REFUSED         "org.storpower1.Error.Refused"
 #define BUS_ERROR_FAILED          "org.storpower1.Error.Failed"
 
-typedef struct Owner Owner;
 typedef struct Turns Turns;
 
 /* A method call that is answered later. */
@@ -42,7 +41,7 @@ struct Bus {
 	Clock clock;
 	ControlEvents events;
 	char *id; /* of the bus: unique names mean nothing on another one; NULL: unknown */
-	Owner *owners;
+	sd_bus_slot *owners_match; /* tells of names that vanish; NULL: no claim has an owner */
 	Turns *turns;
 	struct Call *calls; /* to be answered later */
 	bool testing;       /* a wake test is under way */
@@ -59,11 +58,10 @@ struct Bus {
 	bool claims_changed;
 };
 
-/* bus-owner.c: a claim's owner is watched as long as it has claims. */
-int bus_owner_watch(Bus *b, const char *name);
-void bus_owners_prune(Bus *b);
+/* bus-owner.c: the claims of an owner that leaves the bus end. */
+int bus_owner_watch(Bus *b, const char *name); /* -ENXIO: it has left already */
+void bus_owners_prune(Bus *b);                 /* stops to listen when no claim has an owner */
 int bus_read_id(sd_bus *bus, char **ret);
-Owner *bus_owners_free(Owner *list);
 
 /* bus-manager.c, bus-manager-properties.c, bus-device.c */
 int bus_manager_register(Bus *b);

@@ -5,96 +5,56 @@
 #include "base/log.h"
 #include "bus/bus-internal.h"
 
-/* Each owner has an sd_bus_track of its own, because its handler tells that a name is gone, but not
- * which one. */
-struct Owner {
-	Bus *bus;
-	char *name;
-	sd_bus_track *track;
-	Owner *next;
-};
+/* One match for the owners of all claims, because a bus bears only so many a connection
+ * (dbus-daemon: 512). It lets through the names that vanish, and is there while a claim has an
+ * owner. */
+#define NAME_VANISHED                                                                              \
+	"type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"                \
+	"interface='org.freedesktop.DBus',member='NameOwnerChanged',arg2=''"
 
-static void owner_free(Owner *o)
+static int on_name_vanished(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
-	sd_bus_track_unref(o->track);
-	free(o->name);
-	free(o);
-}
-DEFINE_CLEANUP(Owner *, owner_free);
-
-Owner *bus_owners_free(Owner *list)
-{
-	while (list) {
-		Owner *next = list->next;
-
-		owner_free(list);
-		list = next;
-	}
-	return NULL;
-}
-
-static int on_owner_gone(sd_bus_track *track, void *userdata)
-{
-	Owner *o = userdata;
+	Bus *b = userdata;
+	const char *name;
 	size_t n;
+	int r = sd_bus_message_read(m, "s", &name);
 
-	(void)track;
-	/* the bus itself has gone: they may live, and are asked for when it is back */
-	if (sd_bus_is_open(o->bus->bus) <= 0)
-		return 1;
-	n = control_drop_owner(o->bus->control, o->name);
-	if (n > 0)
-		log_info("%s has left the bus: %zu claim%s ended", o->name, n, n > 1 ? "s" : "");
-	return 1; /* 0 would mean: call again at once, for ever */
-}
-
-int bus_owner_watch(Bus *b, const char *name)
-{
-	_cleanup_(owner_freep) Owner *o = NULL;
-	int r;
-
-	for (Owner *i = b->owners; i; i = i->next)
-		if (streq(i->name, name))
-			return 0;
-	o = calloc(1, sizeof(*o));
-	if (!o)
-		return -ENOMEM;
-	o->bus = b;
-	o->name = strdup(name);
-	if (!o->name)
-		return -ENOMEM;
-	r = sd_bus_track_new(b->bus, &o->track, on_owner_gone, o);
-	if (r >= 0) /* this fails when the name is gone already */
-		r = sd_bus_track_add_name(o->track, name);
+	(void)error;
 	if (r < 0)
 		return r;
-	o->next = b->owners;
-	b->owners = TAKE_PTR(o);
+	n = control_drop_owner(b->control, name);
+	if (n > 0)
+		log_info("%s has left the bus: %zu claim%s ended", name, n, n > 1 ? "s" : "");
 	return 0;
 }
 
+/* Does name, or with NULL anybody, own a claim and has been here since? */
 static bool owns_claims(const Bus *b, const char *name)
 {
 	const Claim *c;
 
 	for (size_t i = 0; (c = claims_get(control_claims(b->control), i)); i++)
-		if (c->owner && !claim_orphaned(c) && streq(c->owner, name))
+		if (c->owner && !claim_orphaned(c) && (!name || streq(c->owner, name)))
 			return true;
 	return false;
 }
 
+int bus_owner_watch(Bus *b, const char *name)
+{
+	int r = 0;
+
+	if (!b->owners_match)
+		r = sd_bus_add_match(b->bus, &b->owners_match, NAME_VANISHED, on_name_vanished, b);
+	else if (owns_claims(b, name))
+		return 0;
+	/* it may have vanished before: while its call waited, or the daemon was not there */
+	return r < 0 ? r : sd_bus_get_name_creds(b->bus, name, 0, NULL);
+}
+
 void bus_owners_prune(Bus *b)
 {
-	for (Owner **o = &b->owners; *o;) {
-		Owner *gone = *o;
-
-		if (owns_claims(b, gone->name)) {
-			o = &gone->next;
-			continue;
-		}
-		*o = gone->next;
-		owner_free(gone);
-	}
+	if (b->owners_match && !owns_claims(b, NULL))
+		b->owners_match = sd_bus_slot_unref(b->owners_match);
 }
 
 int bus_read_id(sd_bus *bus, char **ret)

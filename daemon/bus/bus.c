@@ -129,7 +129,7 @@ Bus *bus_close(Bus *b)
 		return NULL;
 	bus_calls_abandon(b);
 	bus_signals_free(b);
-	bus_owners_free(b->owners);
+	sd_bus_slot_unref(b->owners_match);
 	b->turns = bus_turns_end(b->turns);
 	sd_bus_flush_close_unref(b->bus);
 	sd_event_unref(b->event);

@@ -211,7 +211,7 @@ static const Key sensor_keys[] = {
 	{ "chip", A_PART, KEY_AT(SensorConfig, chip) },
 	{ "input", A_PART, KEY_AT(SensorConfig, input) },
 	{ "of", KEY_CUSTOM, .take = take_of, .expected = "node, host, group NAME or device NAME" },
-	{ "less", KEY_TEXT, KEY_AT(SensorConfig, less) },
+	{ "less", KEY_TEXT_OR_NULL, KEY_AT(SensorConfig, less) },
 	{ "subtract", KEY_WATTS, KEY_AT(SensorConfig, subtract_w) },
 };
 
@@ -263,8 +263,5 @@ static const KeySection sections[] = {
 
 int config_take(const IniLine *l, Config *c)
 {
-	/* of an unknown section its heading was complained of, once for all its keys */
-	if (l->key && *l->section && !keys_have_section(sections, ELEMENTSOF(sections), l, c))
-		return 0;
 	return keys_apply(sections, ELEMENTSOF(sections), l, c);
 }

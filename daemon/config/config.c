@@ -30,23 +30,14 @@ static int on_line(const IniLine *l, void *userdata)
 /* -ENOENT when there is no such file; other errors but -ENOMEM are counted as warnings. */
 static int read_one(const char *path, Reader *reader)
 {
-	_cleanup_free_ char *text = NULL;
-	int r = ini_load(path, &text);
+	int r = ini_read(path, on_line, reader);
 
-	if (r == -ENOENT || r == -ENOMEM)
+	if (r == -ENOENT || r == -ENOMEM || r >= 0)
 		return r;
-	if (r < 0) {
+	if (r != -EBADMSG) /* which was logged with its line */
 		log_warning_errno(r, "%s: cannot read it: ignoring it", path);
-		reader->warnings++;
-		return 0;
-	}
-	/* a [device NAME] without any keys names a device to manage, too */
-	r = ini_read_headings(path, text, on_line, reader);
-	if (r == -EBADMSG) {
-		reader->warnings++; /* logged with its line */
-		r = 0;
-	}
-	return r;
+	reader->warnings++;
+	return 0;
 }
 
 static int read_main(const char *const *directories, Reader *reader)

@@ -275,7 +275,8 @@ static int decide_once(Control *c, bool may_keep, bool *ret_kept, bool *ret_chan
 }
 
 /* A plan with slow savings (a spin-down) is followed at once by one without them, so that the fast
- * knobs alone hold the budget until the slow savings arrive. */
+ * knobs alone hold the budget until the slow savings arrive. They are set by the second one alone:
+ * the first would set some only for the second to give them back. */
 int enforce_plan(Control *c, bool may_keep, bool *ret_changes, Need *ret_more)
 {
 	Need more = NOTHING_NEEDED;
@@ -291,11 +292,12 @@ int enforce_plan(Control *c, bool may_keep, bool *ret_changes, Need *ret_more)
 
 		if (r < 0)
 			return r;
+		if (!kept)
+			await_sleep(c);
+		if (count_held(c) > n_held && round + 1 < ROUNDS_MAX)
+			continue;
 		more = need_more(more, enforce_steps(c));
-		if (kept)
-			break;
-		await_sleep(c);
-		if (count_held(c) <= n_held)
+		if (kept || count_held(c) <= n_held)
 			break;
 	}
 	*ret_more = more;

@@ -307,6 +307,8 @@ int gather_in_force(const Control *c, InForce *ret)
 		calloc(1, (n + 1) * (sizeof(*devices) + n_knobs * sizeof(KnobInForce)));
 	double *limits_w = calloc(n + 1, sizeof(*limits_w)), plan_w;
 	const Policy *policy = gather_policy(c);
+	/* what they tell is planned for in a moment, and may take a raise back */
+	bool looking = errands_looks_out(&c->fleet) > 0;
 	KnobInForce *knobs;
 
 	if (!devices || !limits_w) {
@@ -319,6 +321,8 @@ int gather_in_force(const Control *c, InForce *ret)
 		devices[i].knobs = knobs;
 		describe_knobs(c->fleet.devices[i], knobs);
 		describe_in_force(c, c->fleet.devices[i], policy, &devices[i]);
+		if (looking)
+			devices[i].may_rise_us = USEC_NEVER;
 	}
 	/* below the floor the plan is the limit: nothing goes above what cannot be avoided */
 	plan_w = c->enforcement.plan ? c->enforcement.plan->cap_w : 0;

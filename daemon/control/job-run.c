@@ -71,6 +71,14 @@ static void take_over(const RecordedKnob *rec, const Knob *k, Device *d, ProbeFo
 		found->has_cache = true;
 }
 
+/* -ENXIO: what it was set on is no longer there, though the device is. */
+static bool went_away(const Knob *k, Device *d)
+{
+	KnobValue v;
+
+	return k->read(d, &v) == -ENXIO;
+}
+
 static void probe_one(ProbeJob *p, size_t i, Device *d)
 {
 	const Knob *k = knob_registry[i];
@@ -78,7 +86,8 @@ static void probe_one(ProbeJob *p, size_t i, Device *d)
 	KnobFound *f = &p->found->knobs[i];
 	bool asleep = p->found->condition > CONDITION_IDLE_B;
 
-	f->moot = rec->recorded && k->mechanism == MECHANISM_CONDITION && asleep;
+	f->moot = rec->recorded &&
+		  ((k->mechanism == MECHANISM_CONDITION && asleep) || went_away(k, d));
 	if (rec->recorded && !f->moot)
 		take_over(rec, k, d, p->found, f);
 	else if (p->protected_why)

@@ -158,8 +158,9 @@ bool obedience_note_taken(Managed *md, const HeldKnob *hk, const KnobValue *foun
 
 	if (t->config->insists || ++o->taken < TAKEN_MAX)
 		return false;
-	withdraw(o, text_printf("somebody else has set it %u times, last to %s: it is left to "
-				"them until the limits are lifted (on_conflict=insist would not)",
+	/* the value comes last, because it may be long and the text is cut where it is shown */
+	withdraw(o, text_printf("somebody else has set it %u times: it is left to them until the "
+				"limits are lifted (on_conflict=insist would not); last to %s",
 				o->taken, found->text));
 	return o->withdrawn_why;
 }

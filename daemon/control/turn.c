@@ -69,9 +69,14 @@ static Need take_added(Control *c, Device *d)
 
 static Need take_removed(Control *c, Managed *md)
 {
-	_cleanup_free_ char *name = strdup(md->device->name);
+	_cleanup_(device_unrefp) Device *d = device_ref(md->device);
+	_cleanup_free_ char *name = strdup(d->name);
+	int r;
 
 	fleet_remove(&c->fleet, md, &c->tools);
+	r = d->departing ? inventory_departed(c->inventory, d) : 0;
+	if (r < 0)
+		log_warning_errno(r, "%s: what is there in its place was not looked at", d->name);
 	if (name) {
 		tell_device(c, name, false);
 		verify_forget(c, name);
@@ -181,11 +186,13 @@ static Need release_held(Control *c)
 
 static void let_go(Control *c)
 {
-	for_each_device(Managed, md, &c->fleet)
-	{
-		knob_set_let_sleep_on(md, &c->tools);
-		obedience_end_conflicts(md);
-	}
+	for_each_device(Managed, md, &c->fleet) knob_set_let_sleep_on(md, &c->tools);
+}
+
+/* Before it is planned anew, so that what was withheld is no problem any more. */
+static void end_conflicts(Control *c)
+{
+	for_each_device(Managed, md, &c->fleet) obedience_end_conflicts(md);
 }
 
 static bool is_worth_a_plan(const Control *c, Need n)
@@ -203,8 +210,10 @@ static void plan(Control *c, Need n, Outcome *o)
 
 	if (n.level > NEED_BETTER_PLAN) {
 		limits_update(&c->limits, &c->tools);
-		if (!c->limits.enforcing)
+		if (!c->limits.enforcing) {
 			(void)release_held(c);
+			end_conflicts(c);
+		}
 	}
 	r = enforce_plan(c, n.level == NEED_BETTER_PLAN, &changes, &more);
 	if (r < 0) {

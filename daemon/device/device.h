@@ -34,9 +34,12 @@ typedef struct DeviceCounters {
 typedef struct DeviceOps {
 	/* sysfs attributes, by path below /sys/block/NAME: "queue/nr_requests",
 	 * "sda1/bcache/cache_mode"; "host/NAME" is one of the SCSI host's
-	 * (/sys/class/scsi_host/hostN/NAME) */
+	 * (/sys/class/scsi_host/hostN/NAME). -ENXIO: the device is there, and the block device is
+	 * gone that the attribute was of; cgroup_... alike */
 	int (*attr_read)(Device *d, const char *attr, char *buf, size_t size);
 	int (*attr_write)(Device *d, const char *attr, const char *value);
+	/* -EACCES: its driver never lets it be changed. NULL: what can be read can be written. */
+	int (*attr_writable)(Device *d, const char *attr);
 	/* NVMe Get/Set Features, never with the save bit; value is CDW11 / completion dword 0 */
 	int (*feature_get)(Device *d, uint8_t feature, uint32_t *ret_value);
 	int (*feature_set)(Device *d, uint8_t feature, uint32_t value);

@@ -28,6 +28,9 @@ typedef struct InventoryOps {
 	 * DEVICE_ADDED and departing, so that what was set on it can be given back. -ENODEV: it is
 	 * nowhere; another error: it is there, or will be again, but not to be used now. */
 	int (*find)(Inventory *i, const char *id);
+	/* A departing device has been given back: what is there in its place now is reported.
+	 * NULL: nothing ever departs. */
+	int (*departed)(Inventory *i, const Device *d);
 	void (*free)(Inventory *i);
 } InventoryOps;
 struct Inventory {
@@ -56,6 +59,11 @@ static inline int inventory_process(Inventory *i)
 static inline int inventory_find(Inventory *i, const char *id)
 {
 	return i->ops->find(i, id);
+}
+
+static inline int inventory_departed(Inventory *i, const Device *d)
+{
+	return i->ops->departed ? i->ops->departed(i, d) : 0;
 }
 
 static inline Inventory *inventory_free(Inventory *i)

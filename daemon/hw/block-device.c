@@ -126,6 +126,13 @@ bool block_device_wake_up(Device *d)
 	return i->condition_due && open_condition(d);
 }
 
+const char *block_device_queue(const Device *d)
+{
+	const RealDevice *i = d->impl;
+
+	return i->block ? base_name(i->block) : NULL;
+}
+
 char *block_hardware_id(const char *sysfs_root, const char *name)
 {
 	if (is_nvme_controller(name))

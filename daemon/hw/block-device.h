@@ -23,6 +23,8 @@ char *block_hardware_id(const char *sysfs_root, const char *name);
  * reset. options NULL: none of them. */
 int block_device_new(const char *sysfs_root, const char *name, const BlockDeviceOptions *options,
 		     Device **ret);
+/* The block device whose settings are the device's; NULL: there is no one. */
+const char *block_device_queue(const Device *d);
 /* For device_match_profile(); lives as long as the device. */
 void block_device_describe(const Device *d, Descriptor *ret);
 /* A disk that was asleep when it was found is asked for its power conditions only when it is awake

@@ -194,6 +194,23 @@ static int block_find(Inventory *i, const char *id)
 	return r < 0 ? r : found;
 }
 
+static int block_departed(Inventory *i, const Device *d)
+{
+	BlockInventory *b = block_inventory(i);
+
+	for (size_t n = 0; n < b->n_slots; n++) {
+		BlockSlot *s = &b->slots[n];
+
+		if (s->device != d)
+			continue;
+		s->device = device_unref(s->device);
+		free(s->identity);
+		s->identity = NULL;
+		return look_at_all(b);
+	}
+	return 0; /* it went, and its slot with it */
+}
+
 static int block_fd(Inventory *i)
 {
 	BlockInventory *b = block_inventory(i);
@@ -226,6 +243,7 @@ static const InventoryOps block_inventory_ops = {
 	.process = block_process,
 	.fd = block_fd,
 	.find = block_find,
+	.departed = block_departed,
 	.free = block_inventory_free,
 };
 

@@ -28,13 +28,19 @@ static int gone_or(const RealDevice *i, int error)
 	return (error == -ENOENT || error == -ENXIO) && !is_there(i) ? -ENODEV : error;
 }
 
+/* What was set on a namespace went with it; of several, none is the device's own. */
+static int no_block(const RealDevice *i)
+{
+	return i->stats[0] ? -EOPNOTSUPP : -ENXIO;
+}
+
 static int attribute_path(const RealDevice *i, const char *attr, char **ret)
 {
 	bool of_host = strncmp(attr, HOST, strlen(HOST)) == 0;
 	const char *folder = of_host ? i->host : i->block;
 
 	if (!folder)
-		return -EOPNOTSUPP;
+		return of_host ? -EOPNOTSUPP : no_block(i);
 	*ret = text_printf("%s/%s", folder, of_host ? attr + strlen(HOST) : attr);
 	return *ret ? 0 : -ENOMEM;
 }
@@ -55,6 +61,21 @@ static int real_attr_write(Device *d, const char *attr, const char *value)
 	int r = is_there(i) ? attribute_path(i, attr, &path) : -ENODEV;
 
 	return r < 0 ? r : gone_or(i, write_attribute(path, value));
+}
+
+/* By its mode, because root may open any file for writing, or so access(2) says. */
+static int real_attr_writable(Device *d, const char *attr)
+{
+	const RealDevice *i = d->impl;
+	_cleanup_free_ char *path = NULL;
+	int r = attribute_path(i, attr, &path);
+	struct stat st;
+
+	if (r < 0)
+		return r;
+	if (stat(path, &st) < 0)
+		return gone_or(i, -errno);
+	return st.st_mode & 0222 ? 0 : -EACCES;
 }
 
 static int real_feature_get(Device *d, uint8_t feature, uint32_t *ret_value)
@@ -148,36 +169,37 @@ static int real_sysfs_root(Device *d, const char **ret)
 	return 0;
 }
 
-static bool has_cgroups(const Device *d)
+static int check_cgroups(const Device *d)
 {
 	const RealDevice *i = d->impl;
 
-	return d->devnum && i->cgroup_root;
+	if (!i->cgroup_root)
+		return -EOPNOTSUPP;
+	return d->devnum ? 0 : no_block(i);
 }
 
 static int real_cgroup_read(Device *d, const char *file, char *buf, size_t size)
 {
 	const RealDevice *i = d->impl;
+	int r = check_cgroups(d);
 
-	return has_cgroups(d) ? cgroup_line_read(i->cgroup_root, d->devnum, file, buf, size)
-			      : -EOPNOTSUPP;
+	return r < 0 ? r : cgroup_line_read(i->cgroup_root, d->devnum, file, buf, size);
 }
 
 static int real_cgroup_write(Device *d, const char *file, const char *line)
 {
 	const RealDevice *i = d->impl;
+	int r = is_there(i) ? check_cgroups(d) : -ENODEV;
 
-	if (!is_there(i))
-		return -ENODEV;
-	return has_cgroups(d) ? cgroup_line_write(i->cgroup_root, d->devnum, file, line)
-			      : -EOPNOTSUPP;
+	return r < 0 ? r : cgroup_line_write(i->cgroup_root, d->devnum, file, line);
 }
 
 static int real_cgroup_list(Device *d, char ***ret)
 {
 	const RealDevice *i = d->impl;
+	int r = check_cgroups(d);
 
-	return has_cgroups(d) ? cgroup_children(i->cgroup_root, ret) : -EOPNOTSUPP;
+	return r < 0 ? r : cgroup_children(i->cgroup_root, ret);
 }
 
 /* Kernel Documentation/block/stat.rst: per direction IOs, merges, sectors of 512 bytes and ms that
@@ -219,8 +241,9 @@ static int real_counters(Device *d, DeviceCounters *ret)
 
 #define BLOCK_LAYER                                                                                \
 	.attr_read = real_attr_read, .attr_write = real_attr_write,                                \
-	.cgroup_read = real_cgroup_read, .cgroup_write = real_cgroup_write,                        \
-	.cgroup_list = real_cgroup_list, .counters = real_counters, .free = real_device_free
+	.attr_writable = real_attr_writable, .cgroup_read = real_cgroup_read,                      \
+	.cgroup_write = real_cgroup_write, .cgroup_list = real_cgroup_list,                        \
+	.counters = real_counters, .free = real_device_free
 
 const DeviceOps block_ops = { BLOCK_LAYER };
 

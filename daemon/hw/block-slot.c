@@ -344,12 +344,31 @@ static bool is_detached(const BlockInventory *b, const BlockSlot *s)
 	       sysfs_devnum(b->sysfs_root, folder) == s->device->devnum;
 }
 
+/* Where a controller has got another namespace, what was set on the first one's queue is there yet,
+ * and only the device as it was knows where. */
+static bool has_old_queue(const BlockSlot *s)
+{
+	const char *queue = block_device_queue(s->device);
+
+	return s->identity && queue && nvme_subsystem_has(&s->subsystem, queue);
+}
+
+static const char *why_departing(const BlockInventory *b, const BlockSlot *s)
+{
+	if (is_detached(b, s))
+		return "has no backing file any more";
+	return has_old_queue(s) ? "has other namespaces than before" : NULL;
+}
+
 /* True: the device stays until what was set on it is given back. */
 static bool stays(BlockInventory *b, BlockSlot *s)
 {
+	const char *why;
+
 	if (s->device->departing)
-		return !s->identity;
-	if (!is_detached(b, s) || mark_departing(s->device, "has no backing file any more") < 0)
+		return !s->identity || has_old_queue(s);
+	why = why_departing(b, s);
+	if (!why || mark_departing(s->device, why) < 0)
 		return false;
 	log_notice("%s: it %s; what was set on it is given back", s->name,
 		   s->device->protected_why);
@@ -366,6 +385,7 @@ int block_slot_look(BlockInventory *b, BlockSlot *s)
 		return r;
 	if (s->device && (s->device->departing || !same_text(was, s->identity))) {
 		if (stays(b, s)) {
+			free(s->identity);
 			s->identity = TAKE_PTR(was);
 			return 0;
 		}

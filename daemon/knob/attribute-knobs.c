@@ -13,7 +13,6 @@
 
 #define QUEUES_MAX    4096
 #define READS_AT_MOST 0.01 /* of the IOs, where a knob bounds writes alone */
-#define DEPTH_ATTR    "device/queue_depth"
 
 typedef struct AttributeKnob {
 	const Knob *knob;
@@ -153,11 +152,14 @@ static int probe_row(Device *d, const AttributeKnob *k, Offer *offer, char **ret
 {
 	unsigned n, queues;
 	char head[64];
+	AttributeGroup g;
 	KnobValue found;
 	int r;
 
-	if (read_value(d, k, &found) < 0)
+	if (read_value(d, k, &found) < 0 || find_group(d, k, &g) < 0)
 		return not_offered(ret_why_not, "%s", k->absent);
+	if (!attribute_is_writable(d, g.attr))
+		return not_offered(ret_why_not, "its driver does not let it be changed");
 	r = k->check ? k->check(d, offer, ret_why_not) : 0;
 	if (r < 0)
 		return r;
@@ -232,7 +234,7 @@ static int want_of_row(const AttributeKnob *k, const Setting *s, const Mix *mix,
  * anything (NCQ is off at 1). Where there is one, the queue's own depth knobs are not offered. */
 static const AttributeKnob queue_depth = {
 	.knob = &knob_queue_depth,
-	.group = { .attr = DEPTH_ATTR },
+	.group = { .attr = DISK_DEPTH_ATTR },
 	.least = 1,
 	.absent = "no SATA or SAS disk",
 	.at_least = "the disk takes one command at a time already",
@@ -240,17 +242,10 @@ static const AttributeKnob queue_depth = {
 ATTRIBUTE_KNOB(queue_depth, .name = "queue-depth", .mechanism = MECHANISM_DEPTH,
 	       .exactness = EXACT);
 
-static bool has_own_depth(Device *d)
-{
-	unsigned depth;
-
-	return attribute_read_unsigned(d, DEPTH_ATTR, &depth) >= 0;
-}
-
 static int check_requests(Device *d, const Offer *o, char **ret_why_not)
 {
 	(void)o;
-	if (has_own_depth(d))
+	if (attribute_has_disk_depth(d))
 		return not_offered(ret_why_not, "the disk's own queue_depth is exact");
 	if (!attribute_is_multiqueue_block(d))
 		return not_offered(ret_why_not, "the device has no request queue of its own");
@@ -280,7 +275,7 @@ ATTRIBUTE_KNOB(nr_requests, .name = "nr-requests", .mechanism = MECHANISM_DEPTH,
 
 static int check_async(Device *d, const Offer *o, char **ret_why_not)
 {
-	if (o->depth_one || o->depth_min || has_own_depth(d))
+	if (o->depth_one || o->depth_min || attribute_has_disk_depth(d))
 		return not_offered(ret_why_not, "it would bound writes alone, and another knob "
 						"bounds reads, too");
 	if (has_hardware_queue(d, 1))

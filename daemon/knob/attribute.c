@@ -16,6 +16,11 @@ int attribute_read(Device *d, const char *attr, char *buf, size_t size)
 	return d->ops->attr_read ? d->ops->attr_read(d, attr, buf, size) : -EOPNOTSUPP;
 }
 
+bool attribute_is_writable(Device *d, const char *attr)
+{
+	return !d->ops->attr_writable || d->ops->attr_writable(d, attr) >= 0;
+}
+
 int attribute_read_unsigned(Device *d, const char *attr, unsigned *ret)
 {
 	char text[WORD_MAX];
@@ -29,6 +34,14 @@ int attribute_read_unsigned(Device *d, const char *attr, unsigned *ret)
 		return r;
 	*ret = (unsigned)v;
 	return 0;
+}
+
+bool attribute_has_disk_depth(Device *d)
+{
+	unsigned depth;
+
+	return attribute_read_unsigned(d, DISK_DEPTH_ATTR, &depth) >= 0 &&
+	       attribute_is_writable(d, DISK_DEPTH_ATTR);
 }
 
 void attribute_take_choice(char *text)

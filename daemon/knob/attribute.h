@@ -29,6 +29,11 @@ int attribute_group_write(Device *d, const AttributeGroup *g, const KnobValue *v
 /* -EOPNOTSUPP where the device has no attributes. */
 int attribute_read(Device *d, const char *attr, char *buf, size_t size);
 int attribute_read_unsigned(Device *d, const char *attr, unsigned *ret);
+/* Does its driver let it be changed? */
+bool attribute_is_writable(Device *d, const char *attr);
+/* Is it a SATA or SAS disk whose command queue can be limited? */
+#define DISK_DEPTH_ATTR "device/queue_depth"
+bool attribute_has_disk_depth(Device *d);
 /* "a [b] c" into "b"; text without brackets stays. */
 void attribute_take_choice(char *text);
 /* Does blk-mq serve it? A queue that has no scheduler to choose (bio-based device mapper) takes

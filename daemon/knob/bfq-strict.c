@@ -61,9 +61,8 @@ static int bfq_strict_probe(Device *d, Offer *offer, char **ret_why_not)
 {
 	char scheduler[64];
 	KnobValue found;
-	unsigned depth;
 
-	if (attribute_read_unsigned(d, "device/queue_depth", &depth) >= 0)
+	if (attribute_has_disk_depth(d))
 		return not_offered(ret_why_not, "the disk's own queue_depth is exact");
 	if (!attribute_is_multiqueue_block(d) || bfq_strict_read(d, &found) < 0)
 		return not_offered(ret_why_not, "the device has no scheduler of its own");

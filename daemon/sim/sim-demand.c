@@ -126,7 +126,8 @@ static int add_step(SimDemand *d, char *word)
 	return 0;
 }
 
-static int parse_option(SimDemand *d, char *word)
+/* *seen: a bit for each option that the line has had. */
+static int parse_option(SimDemand *d, char *word, unsigned *seen)
 {
 	const struct {
 		const char *key;
@@ -148,10 +149,15 @@ static int parse_option(SimDemand *d, char *word)
 	if (!value)
 		return -EINVAL;
 	*value++ = '\0';
-	for (size_t i = 0; i < ELEMENTSOF(options); i++)
-		if (options[i].kind == d->kind && streq(options[i].key, word))
-			return options[i].mb_s ? parse_mb_s(value, options[i].mb_s)
-					       : parse_duration_us(value, options[i].us);
+	for (size_t i = 0; i < ELEMENTSOF(options); i++) {
+		if (options[i].kind != d->kind || !streq(options[i].key, word))
+			continue;
+		if (*seen & 1U << i)
+			return -EINVAL;
+		*seen |= 1U << i;
+		return options[i].mb_s ? parse_mb_s(value, options[i].mb_s)
+				       : parse_duration_us(value, options[i].us);
+	}
 	return -EINVAL;
 }
 
@@ -175,6 +181,7 @@ static int parse_words(SimDemand *d, char **words)
 		{ "burst", SIM_BURST },
 	};
 	char **w = words;
+	unsigned seen = 0;
 	int r = 0;
 
 	if (!*w)
@@ -189,7 +196,7 @@ static int parse_words(SimDemand *d, char **words)
 			break;
 		}
 	for (; *w && r >= 0; w++)
-		r = d->kind == SIM_STEPS ? add_step(d, *w) : parse_option(d, *w);
+		r = d->kind == SIM_STEPS ? add_step(d, *w) : parse_option(d, *w, &seen);
 	return r;
 }
 

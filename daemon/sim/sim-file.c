@@ -171,8 +171,9 @@ static const Key fault_keys[] = {
 
 static int complain_of_name(const IniLine *l, const char *name)
 {
-	return ini_complain(l, "[%s]: expected %s, but \"%s\" is something else", l->section,
-			    PLAIN_NAME, name);
+	return l->key ? -EINVAL
+		      : ini_complain(l, "[%s]: expected %s, but \"%s\" is something else",
+				     l->section, PLAIN_NAME, name);
 }
 
 static int open_workload(const IniLine *l, const char *name, void *userdata, void **ret)
@@ -224,7 +225,7 @@ static int open_devices(const IniLine *l, const char *name, void *userdata, void
 	g = group_named(userdata, l, name);
 	if (!g)
 		return -ENOMEM;
-	if (keys_have(workload_keys, ELEMENTSOF(workload_keys), l->key))
+	if (l->key && keys_have(workload_keys, ELEMENTSOF(workload_keys), l->key))
 		g->own_used = true;
 	*ret = g;
 	return 0;
@@ -233,19 +234,18 @@ static int open_devices(const IniLine *l, const char *name, void *userdata, void
 static int open_fault(const IniLine *l, const char *rest, void *userdata, void **ret)
 {
 	SimFile *f = userdata;
-	SimFaultPlan *p = f->n_faults && !l->begins ? &f->faults[f->n_faults - 1] : NULL;
+	SimFaultPlan *p = l->key ? &f->faults[f->n_faults - 1] : NULL;
 
 	(void)rest;
-	if (l->begins && streq(l->key, "device")) {
-		if (f->n_faults == FAULTS_MAX)
-			return ini_complain(l, "more than %d faults", FAULTS_MAX);
+	if (!l->key && f->n_faults == FAULTS_MAX)
+		return ini_complain(l, "more than %d faults", FAULTS_MAX);
+	if (!l->key)
 		p = ARRAY_GROW(f->faults, f->n_faults);
-		if (!p)
-			return -ENOMEM;
-		p->line = l->line;
-	}
+	if (!p)
+		return -ENOMEM;
+	p->line = l->section_line;
 	*ret = p;
-	return p ? 0 : ini_complain(l, "[fault] must begin with device=");
+	return 0;
 }
 
 static const KeySection sections[] = {
@@ -330,6 +330,16 @@ static int check_group(const SimFile *f, const SimGroup *g)
 	return check_cache(f, g, w) ?: check_steps(f, w, g->name, g->line);
 }
 
+static int check_fault(const SimFile *f, const SimFaultPlan *p)
+{
+	IniLine l = { .path = f->path, .line = p->line };
+
+	if (!p->device)
+		return ini_complain(&l, "[fault] has no device");
+	return p->kind == SIM_HEALTHY ? ini_complain(&l, "[fault] of %s has no kind", p->device)
+				      : 0;
+}
+
 static int check_file(const SimFile *f)
 {
 	IniLine l = { .path = f->path };
@@ -342,10 +352,7 @@ static int check_file(const SimFile *f)
 	for (size_t i = 0; i < f->n_groups; i++)
 		r = check_group(f, &f->groups[i]) ?: r;
 	for (size_t i = 0; i < f->n_faults; i++)
-		if (f->faults[i].kind == SIM_HEALTHY) {
-			l.line = f->faults[i].line;
-			r = ini_complain(&l, "[fault] of %s has no kind", f->faults[i].device);
-		}
+		r = check_fault(f, &f->faults[i]) ?: r;
 	return r;
 }
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Asks the daemon for all its objects without waiting for answers:
+"""Asks the daemon for all its objects without waiting for answers, or makes claims:
 
 flood.py SOCKET UID once N      one connection, N questions; prints answers and refusals
 flood.py SOCKET UID on N C      C connections with N questions each in flight, until it is killed;
                                 prints "full" when the first was refused
 flood.py SOCKET UID deaf N      one connection, N questions, whose answers are never read
+flood.py SOCKET UID claims N    N connections, which own a claim of 100 % each until it is killed; prints
+                                how many were made and how many refused
 """
 import os
 import selectors
@@ -22,12 +24,13 @@ def field(code, kind, text):
     return struct.pack("<B", code) + b"\1" + kind.encode() + b"\0" + struct.pack("<I", len(data)) + data + b"\0"
 
 
-def call(serial, destination, path, interface, member):
+def call(serial, destination, path, interface, member, signature="", body=b""):
     fields = b""
-    for code, kind, text in ((1, "o", path), (2, "s", interface), (3, "s", member), (6, "s", destination)):
+    named = [(1, "o", path), (2, "s", interface), (3, "s", member), (6, "s", destination)]
+    for code, kind, text in named + ([(8, "g", signature)] if body else []):
         fields += b"\0" * (-len(fields) % 8) + field(code, kind, text)
-    head = struct.pack("<cBBBIII", b"l", 1, 0, 1, 0, serial, len(fields)) + fields
-    return head + b"\0" * (-len(head) % 8)
+    head = struct.pack("<cBBBIII", b"l", 1, 0, 1, len(body), serial, len(fields)) + fields
+    return head + b"\0" * (-len(head) % 8) + body
 
 
 class Client:
@@ -47,6 +50,16 @@ class Client:
         self.serial += 1
         self.socket.sendall(call(self.serial, "org.storpower1", "/org/storpower1",
                                  "org.freedesktop.DBus.ObjectManager", "GetManagedObjects"))
+
+    def claim(self):
+        """True when it was made."""
+        self.serial += 1
+        self.socket.sendall(call(self.serial, "org.storpower1", "/org/storpower1", "org.storpower1.Manager",
+                                 "SetBudget", "dsa{sv}", struct.pack("<dI2s2xI4x", 100, 1, b"%", 0)))
+        while True:
+            for kind, serial in self.answers():
+                if serial == self.serial:
+                    return kind == 2
 
     def answers(self):
         """What has come: (2, an answer, or 3, an error; the serial of the question)."""
@@ -99,10 +112,19 @@ def stay_deaf(path, n):
     signal.pause()
 
 
+def own_claims(path, n):
+    clients = [Client(path) for _ in range(n)]
+    made = [client.claim() for client in clients]
+    print(made.count(True), made.count(False), flush=True)
+    signal.pause()
+
+
 os.setgroups([])
 os.setuid(int(sys.argv[2]))
 if sys.argv[3] == "once":
     once(sys.argv[1], int(sys.argv[4]))
+elif sys.argv[3] == "claims":
+    own_claims(sys.argv[1], int(sys.argv[4]))
 elif sys.argv[3] == "deaf":
     stay_deaf(sys.argv[1], int(sys.argv[4]))
 else:

@@ -22,6 +22,8 @@ changed() { # PATTERN: has been announced
 	grep -q "$1" "$tmp/monitor"
 }
 
+# shellcheck disable=SC2034 # for lib.sh
+bus_limits='<limit name="max_connections_per_user">1000</limit>'
 start_bus
 start_daemon
 gdbus monitor --session --dest org.storpower1 --object-path /org/storpower1 >"$tmp/monitor" 2>&1 &
@@ -49,6 +51,15 @@ if ((EUID)); then
 	exit
 fi
 chmod 711 "$tmp" # for others to get to the bus
+# A connection bears 512 match rules.
+"$flood" "$tmp/bus" 0 claims 700 >"$tmp/made" &
+owners_pid=$!
+ok "many owners make claims" within 60 test -s "$tmp/made"
+is "each gets its own" "$(<"$tmp/made")" "700 0"
+ok "all are there" claim_count_is 700
+kill "$owners_pid"
+wait "$owners_pid" 2>/dev/null
+ok "and end with their owners" within 60 claim_count_is 0
 "$flood" "$tmp/bus" $NOBODY once 64 >"$tmp/asked"
 is "whoever asks within reason is answered" "$(<"$tmp/asked")" "64 0"
 "$flood" "$tmp/bus" 0 once 120 >"$tmp/asked"

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "fuzz.h"
 #include "journal/journal.h"
 
@@ -36,8 +37,53 @@ static char *rewritten(const FuzzFolder *folder, Journal *j)
 	return contents(folder->path);
 }
 
+/* The original that a line in the plainest form holds, if it is the first of its knob. */
+static void check_line(const Journal *j, const char *text, const char *line)
+{
+	_cleanup_free_ char *device = NULL, *knob = NULL, *value = NULL, *name = NULL;
+	const KnobValue *original;
+	int end = 0;
+
+	(void)sscanf(line,
+		     "original device=\"%m[a-z0-9-]\" knob=\"%m[a-z0-9-]\" "
+		     "value=\"%m[a-z0-9 -]\" boot=%n",
+		     &device, &knob, &value, &end);
+	if (!end)
+		return;
+	name = text_printf(" device=\"%s\" knob=\"%s\"", device, knob);
+	fuzz_check(name);
+	if (strstr(strstr(text, name) + 1, name))
+		return;
+	original = journal_original(j, device, knob);
+	fuzz_check(original && streq(original->text, value));
+}
+
+/* A file that was not set aside has lost no original but that of a torn last line. */
+static void check_whole(const Journal *j, const char *text, size_t size)
+{
+	for (const char *at = text, *end = text + size; at < end;) {
+		_cleanup_free_ char *line = fuzz_next_line(&at, end);
+
+		if (at[-1] == '\n')
+			check_line(j, text, line);
+	}
+}
+
+/* Whatever bit of a file is flipped, the file is set aside. */
+static void check_flipped(const FuzzFolder *folder, uint32_t chance)
+{
+	_cleanup_free_ char *text = contents(folder->path);
+	_cleanup_(journal_closep) Journal *j = NULL;
+	size_t n = strlen(text);
+
+	fuzz_flip_bit(text, n, chance);
+	fuzz_check(write_bytes_atomic(folder->path, text, n, 0600) == 0);
+	fuzz_check(journal_open(folder->path, "boot", &j) == 0);
+	fuzz_check_set_aside(folder, text, n);
+}
+
 /* Whatever the file holds, the journal opens, still works, and reads back what it then holds. */
-static Journal *check_journal(const FuzzFolder *folder, Journal *j)
+static Journal *check_journal(const FuzzFolder *folder, Journal *j, uint32_t chance)
 {
 	_cleanup_free_ char *once = NULL, *twice = NULL;
 
@@ -46,6 +92,8 @@ static Journal *check_journal(const FuzzFolder *folder, Journal *j)
 	fuzz_check(journal_sync(j) == 0);
 	j = reopened(folder, j);
 	fuzz_check(journal_original(j, "fuzz", "knob"));
+	if (chance % 8) /* that takes long */
+		return j;
 	once = rewritten(folder, j);
 	j = reopened(folder, j);
 	twice = contents(folder->path);
@@ -55,6 +103,7 @@ static Journal *check_journal(const FuzzFolder *folder, Journal *j)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	uint32_t chance = fuzz_chance(data, size);
 	_cleanup_free_ char *text = fuzz_sealed(data, &size);
 	_cleanup_(journal_closep) Journal *j = NULL;
 	FuzzFolder folder;
@@ -66,8 +115,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_check(r == 0 || r == -EPROTONOSUPPORT);
 	fuzz_check_kept(&folder, text, size);
 	fuzz_check(r < 0 || journal_lost(j) == 0 || access(folder.damaged, F_OK) == 0);
-	if (r == 0)
-		j = check_journal(&folder, j);
+	if (r == 0 && access(folder.damaged, F_OK) < 0)
+		check_whole(j, text, size);
+	if (r == 0) {
+		j = journal_close(check_journal(&folder, j, chance));
+		check_flipped(&folder, chance / 8);
+	}
 	fuzz_close_folder(&folder);
 	return 0;
 }

@@ -56,15 +56,16 @@ static char *reread(const char *text, size_t n, int *ret_found, size_t *ret_n)
  * flipped, that is noticed. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	uint32_t chance = fuzz_chance(data, size);
 	_cleanup_free_ char *text = fuzz_sealed(data, &size), *once = NULL, *twice = NULL,
 			    *less = NULL;
-	size_t n, n_twice, at = size ? (data[0] * 8191u + size * 31u) : 0;
+	size_t n, n_twice;
 	int found;
 
 	once = reread(text, size, &found, &n);
 	twice = reread(once, n, &found, &n_twice);
 	fuzz_check(found == 0 && n == n_twice && memcmp(once, twice, n) == 0);
-	once[at / 8 % n] ^= (char)(1 << at % 8);
+	fuzz_flip_bit(once, n, chance);
 	less = reread(once, n, &found, &n_twice);
 	fuzz_check(found & RECORDS_DAMAGED && n_twice <= n);
 	return 0;

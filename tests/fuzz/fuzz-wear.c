@@ -16,8 +16,23 @@ static char *saved(const char *path, const WearBook *b)
 	return text;
 }
 
+/* Whatever bit of a file is flipped, the file is set aside, and the other accounts stay. */
+static void check_flipped(const FuzzFolder *folder, char *text, uint32_t chance)
+{
+	size_t n = strlen(text), accounts = fuzz_count_lines(text, n, "disk ");
+	_cleanup_(wear_book_freep) WearBook *b = NULL;
+	_cleanup_free_ char *less = NULL;
+
+	fuzz_flip_bit(text, n, chance);
+	fuzz_check(write_bytes_atomic(folder->path, text, n, 0600) == 0);
+	fuzz_check(wear_book_load(folder->path, &b) == 0);
+	fuzz_check_set_aside(folder, text, n);
+	less = saved(folder->path, b);
+	fuzz_check(fuzz_count_lines(less, strlen(less), "disk ") + 2 >= accounts);
+}
+
 /* What loads, saves and loads again as the same text; and no account leaves its bucket. */
-static void check_book(const FuzzFolder *folder, const WearBook *first)
+static void check_book(const FuzzFolder *folder, const WearBook *first, uint32_t chance)
 {
 	static const uint64_t now = 9000000 * USEC_PER_SEC;
 	const WearTerms terms = wear_terms(0, 5, 10);
@@ -34,10 +49,24 @@ static void check_book(const FuzzFolder *folder, const WearBook *first)
 	wear_refill(a, &terms, now);
 	fuzz_check(a->starts <= terms.starts_a_day && a->loads <= terms.loads_a_day);
 	fuzz_check(isfinite(a->starts) && isfinite(a->loads));
+	check_flipped(folder, twice, chance);
+}
+
+/* A file that was not set aside has lost no account. */
+static void check_whole(const FuzzFolder *folder, const WearBook *b, const char *text, size_t size)
+{
+	_cleanup_free_ char *once = NULL;
+
+	if (access(folder->damaged, F_OK) == 0)
+		return;
+	once = saved(folder->path, b);
+	fuzz_check(fuzz_count_lines(once, strlen(once), "disk ") ==
+		   fuzz_count_lines(text, size, "disk "));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	uint32_t chance = fuzz_chance(data, size);
 	_cleanup_free_ char *text = fuzz_sealed(data, &size);
 	_cleanup_(wear_book_freep) WearBook *b = NULL;
 	FuzzFolder folder;
@@ -48,8 +77,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	r = wear_book_load(folder.path, &b);
 	fuzz_check(r == 0 || r == -EPROTONOSUPPORT);
 	fuzz_check_kept(&folder, text, size);
-	if (r == 0)
-		check_book(&folder, b);
+	if (r == 0) {
+		check_whole(&folder, b, text, size);
+		check_book(&folder, b, chance);
+	}
 	fuzz_close_folder(&folder);
 	return 0;
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What the fuzz targets share: text out of bytes, and a path for readers that want a file. */
+/* What the fuzz targets share: text out of bytes, and files for readers that want one. */
 
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -29,29 +28,6 @@ static inline char *fuzz_text(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	text[size] = '\0';
 	return text;
-}
-
-/* A file in memory with these bytes. */
-static inline int fuzz_file(const uint8_t *data, size_t size)
-{
-	int fd = memfd_create("fuzz", MFD_CLOEXEC);
-
-	log_set_max_level(-1);
-	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
-		abort();
-	return fd;
-}
-
-typedef struct FuzzPath {
-	char text[32];
-} FuzzPath;
-
-static inline FuzzPath fuzz_path(int fd)
-{
-	FuzzPath path;
-
-	snprintf(path.text, sizeof(path.text), "/proc/self/fd/%d", fd);
-	return path;
 }
 
 /* A copy of the bytes. Random bytes hardly ever carry a right checksum: an input that starts with
@@ -108,6 +84,49 @@ static inline void fuzz_check_kept(const FuzzFolder *f, const char *text, size_t
 		return;
 	if (!found || fread(found, 1, size + 2, kept) != size || memcmp(found, text, size) != 0)
 		abort();
+}
+
+/* The same, and it must have been kept. */
+static inline void fuzz_check_set_aside(const FuzzFolder *f, const char *text, size_t size)
+{
+	if (access(f->damaged, F_OK) < 0)
+		abort();
+	fuzz_check_kept(f, text, size);
+}
+
+/* A copy of the line at *at, malloc'd, and *at behind it; NULL at the end. */
+static inline char *fuzz_next_line(const char **at, const char *end)
+{
+	const char *newline = *at < end ? memchr(*at, '\n', (size_t)(end - *at)) : NULL;
+	size_t n = (size_t)((newline ?: end) - *at);
+	char *line = *at < end ? strndup(*at, n) : NULL;
+
+	*at += n + (newline != NULL);
+	return line;
+}
+
+/* How many lines begin with this. */
+static inline size_t fuzz_count_lines(const char *text, size_t size, const char *begin)
+{
+	size_t n = 0;
+
+	for (const char *at = text, *end = text + size; at < end;) {
+		_cleanup_free_ char *line = fuzz_next_line(&at, end);
+
+		n += strncmp(line, begin, strlen(begin)) == 0;
+	}
+	return n;
+}
+
+/* What stands for chance in an input: the same input, the same chance. */
+static inline uint32_t fuzz_chance(const uint8_t *data, size_t size)
+{
+	return records_checksum((const char *)data, size);
+}
+
+static inline void fuzz_flip_bit(char *text, size_t n, uint32_t chance)
+{
+	text[chance / 8 % n] ^= (char)(1 << chance % 8);
 }
 
 /* Like assert(), but never compiled out. */

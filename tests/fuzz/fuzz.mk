@@ -1,5 +1,23 @@
 # Fuzzing with libFuzzer: build/fuzz/fuzz-NAME, each with the rooms its subject may see, all built
 # with the sanitizers; `make fuzz-short` runs each for a moment on a corpus of the shipped files.
+#
+# What goes in	What must hold
+# claims	Saved and read again they are the same. Unless damage is said, no claim is lost. A flipped bit
+#		is said, and leaves only claims that there were.
+# journal	It opens, works and reads again the same. Unless it is set aside, no original is lost. A
+#		flipped bit sets it aside.
+# wear		The same for its accounts, and none leaves its bucket.
+# wake		The same for its adapters.
+# records	What is read of any such file reads again the same; a flipped bit is noticed.
+# config	fuzz-ini.h: what is read is reported as it was written, else the default; the report reads as
+#		itself; what is complained of has had no effect; a line that means nothing is named by its
+#		number, wherever it stands: an unknown key or section, a second one, junk behind a heading or a
+#		value, nan, inf, a negative number, bytes that are no text, a line too long.
+# policy	The same.
+# profile	The same, and a complaint refuses it.
+# node		The same as a profile; and what opens starts and can be asked.
+# limit		What people type: a number that is taken is finite and within its range.
+# enforce	pure-node.h: events in any order keep the promises of decide() and admit().
 
 FUZZ_SECONDS ?= 10
 FUZZ_SEES_limit := base
@@ -21,10 +39,13 @@ FUZZ_SEEDS_wear := $(wildcard tests/fuzz/seeds/wear/*)
 FUZZ_SEEDS_wake := $(wildcard tests/fuzz/seeds/wake/*)
 FUZZ_SEEDS_journal := $(wildcard tests/fuzz/seeds/journal/*)
 FUZZ_SEEDS_config := packaging/storpower.conf $(wildcard tests/fuzz/seeds/config/*)
-FUZZ_SEEDS_profile := $(wildcard policies/profiles/*.profile)
-FUZZ_SEEDS_policy := $(wildcard policies/*.policy)
-FUZZ_SEEDS_node := $(wildcard policies/nodes/*.node)
+FUZZ_SEEDS_profile := $(wildcard policies/profiles/*.profile tests/fuzz/seeds/profile/*)
+FUZZ_SEEDS_policy := $(wildcard policies/*.policy tests/fuzz/seeds/policy/*)
+FUZZ_SEEDS_node := $(wildcard policies/nodes/*.node tests/fuzz/seeds/node/*)
 FUZZ_SEEDS_enforce := $(wildcard policies/profiles/*.profile)
+
+# what they say is heard, not seen: see fuzz-ini.h
+FUZZ_HEARD := config policy profile node
 
 FUZZ := $(B)/fuzz
 FUZZ_NAMES := $(patsubst tests/fuzz/fuzz-%.c,%,$(wildcard tests/fuzz/fuzz-*.c))
@@ -33,9 +54,10 @@ FUZZ_SANITIZE := -fno-sanitize-recover=all -fsanitize=address,undefined
 # The rooms again, by this same Makefile, instrumented: what is out of date is for it to find out.
 FUZZ_PARTS := $(patsubst %,$(FUZZ)/lib%.a,$(filter $(foreach n,$(FUZZ_NAMES),$(FUZZ_SEES_$(n))),pure $(ROOMS)))
 
-$(FUZZ)/fuzz-%: tests/fuzz/fuzz-%.c tests/fuzz/fuzz.h fuzz-rooms
+$(FUZZ)/fuzz-%: tests/fuzz/fuzz-%.c $(wildcard tests/fuzz/*.h) fuzz-rooms
 	$(call say,LD)
 	$(Q)$(CLANG) $(ALL_CFLAGS) -Itests/fuzz $(FUZZ_SANITIZE) -fsanitize=fuzzer -o $@ $< \
+		$(if $(filter $*,$(FUZZ_HEARD)),-Xlinker --wrap=log_full) \
 		$(FUZZ_SEES_$*:%=$(FUZZ)/lib%.a) $(LIBS)
 
 fuzz-rooms:

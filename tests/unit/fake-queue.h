@@ -21,6 +21,7 @@ typedef struct FakeQueue {
 	unsigned queues;
 	int busy; /* so many writes answer EBUSY */
 	bool ignore;
+	const char *fixed; /* NULL, or an attribute that its driver lets nobody change */
 	unsigned writes;
 } FakeQueue;
 
@@ -151,7 +152,16 @@ static int fake_read(Device *d, const char *attr, char *buf, size_t size)
 	return 0;
 }
 
-static const DeviceOps fake_ops = { .attr_read = fake_read, .attr_write = fake_write };
+static int fake_writable(Device *d, const char *attr)
+{
+	const FakeQueue *q = d->impl;
+
+	return q->fixed && streq(attr, q->fixed) ? -EACCES : 0;
+}
+
+static const DeviceOps fake_ops = { .attr_read = fake_read,
+				    .attr_write = fake_write,
+				    .attr_writable = fake_writable };
 
 static const FakeQueue plain_queue = {
 	.attrs = { { "queue/nr_requests", "128", NULL },

@@ -51,21 +51,50 @@ static void every_key_comes_with_its_section_and_line(void **state)
 				       "profile =\n",
 				       note, &seen),
 			 0);
-	assert_string_equal(seen.text, "1 [] early=1;6 [node] limit=80 %;7 [node] name=a=b;"
+	assert_string_equal(seen.text, "1 [] early=1;5 [node];6 [node] limit=80 %;"
+				       "7 [node] name=a=b;8 [device loop0];"
 				       "9 [device loop0] profile=;");
 }
 
-static void headings_come_too_where_they_are_asked_for(void **state)
+static void a_heading_may_be_indented_and_have_blanks_and_a_comment(void **state)
 {
 	Seen seen = { 0 };
 
 	(void)state;
-	assert_int_equal(ini_read_headings("x.conf", "[a]\n  [device b]\nc = d\n[e]", note, &seen),
-			 0);
-	assert_string_equal(seen.text, "1 [a];2 [device b];3 [device b] c=d;4 [e];");
-	seen = (Seen){ .stop_at = 2 };
-	assert_int_equal(ini_read_headings("x.conf", "[a]\n[b]\nc = d\n", note, &seen), -ECANCELED);
-	assert_int_equal(seen.calls, 2);
+	assert_int_equal(
+		ini_read_text("x.conf",
+			      "[a]\nk=1\n  [ device  b ] # comment\nc = d\n[e[01]]\t; comment\n",
+			      note, &seen),
+		0);
+	assert_string_equal(seen.text, "1 [a];2 [a] k=1;3 [device b];4 [device b] c=d;5 [e[01]];");
+}
+
+static void a_byte_order_mark_is_no_part_of_the_first_line(void **state)
+{
+	Seen seen = { 0 };
+
+	(void)state;
+	assert_int_equal(ini_read_text("x.conf", "\xEF\xBB\xBF[a]\nb = c\n", note, &seen), 0);
+	assert_string_equal(seen.text, "1 [a];2 [a] b=c;");
+}
+
+/* Its keys must not count as those of the section above. */
+static void below_a_heading_that_cannot_be_read_nothing_is_handed_on(void **state)
+{
+	static const char *const bad[] = { "[b", "[b] k = 2", "[b\377]", "[b] ]", "  [b", NULL };
+	char too_long[256] = "[b";
+
+	(void)state;
+	memset(too_long + 2, 'b', 220);
+	too_long[222] = ']';
+	for (size_t i = 0; i < ELEMENTSOF(bad); i++) {
+		_cleanup_free_ char *text =
+			text_printf("[a]\nk = 1\n%s\nj = 2\n j\n[c]\nk = 3\n", bad[i] ?: too_long);
+		Seen seen = { 0 };
+
+		assert_int_equal(ini_read_text("x.conf", text, note, &seen), -EBADMSG);
+		assert_string_equal(seen.text, "1 [a];2 [a] k=1;6 [c];7 [c] k=3;");
+	}
 }
 
 static void an_indented_line_is_another_value_of_the_key_above(void **state)
@@ -74,17 +103,16 @@ static void an_indented_line_is_another_value_of_the_key_above(void **state)
 
 	(void)state;
 	assert_int_equal(ini_read_text("x.conf", "[a]\nmodels = x\n  y = z\n", note, &seen), 0);
-	assert_string_equal(seen.text, "2 [a] models=x;3 [a] models=y = z;");
+	assert_string_equal(seen.text, "1 [a];2 [a] models=x;3 [a] models=y = z;");
 }
 
 typedef struct Before {
 	unsigned section, key;
-	bool begins;
 } Before;
 
 static int note_before(const IniLine *l, void *userdata)
 {
-	((Before *)userdata)[l->line] = (Before){ l->section_before, l->key_before, l->begins };
+	((Before *)userdata)[l->line] = (Before){ l->section_before, l->key_before };
 	return 0;
 }
 
@@ -99,20 +127,20 @@ static void what_stood_before_is_told_with_its_line(void **state)
 			      "[d  e]\n\tk = 1\n[d e]\nl = 1\n",
 			      note_before, b),
 		0);
-	assert_true(!b[2].section && !b[2].key && b[2].begins && !b[3].key && !b[3].begins);
+	assert_true(!b[1].section && !b[2].section && !b[2].key && !b[3].key);
 	assert_int_equal(b[4].key, 2);
 	assert_int_equal(b[5].key, 2); /* another value of it */
-	assert_true(!b[7].section && !b[7].key && b[7].begins);
-	assert_true(b[9].section == 1 && !b[9].key && b[9].begins);
-	assert_true(b[10].section == 1 && b[10].key == 9 && !b[10].begins);
-	assert_true(!b[12].section && b[14].section == 11);
+	assert_true(!b[6].section && !b[7].section && !b[7].key);
+	assert_true(b[8].section == 1 && b[9].section == 1 && !b[9].key);
+	assert_true(b[10].section == 1 && b[10].key == 9);
+	assert_true(!b[11].section && !b[12].section && b[13].section == 11);
 }
 
 static void what_is_no_text_is_refused_and_not_handed_on(void **state)
 {
 	static const char *const bad[] = {
-		"k\374 = 1",    "k = \302\2331m", "k = \342\200\256x", "k = \342\200\250",
-		"k = \033[31m", "[b\377]",        "k = 1\r2",
+		"k\374 = 1",        "k = \302\2331m", "k = \342\200\256x",
+		"k = \342\200\250", "k = \033[31m",   "k = 1\r2",
 	};
 
 	(void)state;
@@ -122,7 +150,7 @@ static void what_is_no_text_is_refused_and_not_handed_on(void **state)
 		Seen seen = { 0 };
 
 		assert_int_equal(ini_read_text("x.conf", text, note, &seen), -EBADMSG);
-		assert_string_equal(seen.text, "4 [a] b=c;6 [a] d=gr\303\274n;");
+		assert_string_equal(seen.text, "3 [a];4 [a] b=c;6 [a] d=gr\303\274n;");
 	}
 }
 
@@ -146,7 +174,7 @@ static void a_last_line_needs_no_newline(void **state)
 
 	(void)state;
 	assert_int_equal(ini_read_text("x.conf", "[a]\nb=c", note, &seen), 0);
-	assert_string_equal(seen.text, "2 [a] b=c;");
+	assert_string_equal(seen.text, "1 [a];2 [a] b=c;");
 }
 
 static void nothing_is_a_good_file(void **state)
@@ -176,6 +204,7 @@ static void a_line_too_long_is_refused_and_not_cut(void **state)
 	(void)state;
 	memset(text + strlen(text), 'x', 400);
 	assert_int_equal(ini_read_text("x.conf", text, note, &seen), -EBADMSG);
+	assert_string_equal(seen.text, "1 [a];");
 }
 
 static void the_handler_stops_the_reading(void **state)
@@ -184,7 +213,7 @@ static void the_handler_stops_the_reading(void **state)
 
 	(void)state;
 	assert_int_equal(ini_read_text("x.conf", "[a]\nb=1\nc=2\nd=3\n", note, &seen), -ECANCELED);
-	assert_int_equal(seen.calls, 1);
+	assert_int_equal(seen.calls, 2);
 }
 
 static void a_file_reads_like_its_text(void **state)
@@ -198,7 +227,7 @@ static void a_file_reads_like_its_text(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
 	assert_int_equal(ini_read(path, note, &seen), 0);
-	assert_string_equal(seen.text, "2 [a] b=c;");
+	assert_string_equal(seen.text, "1 [a];2 [a] b=c;");
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(ini_read(path, note, &seen), -ENOENT);
 }
@@ -206,7 +235,7 @@ static void a_file_reads_like_its_text(void **state)
 static int complain(const IniLine *l, void *userdata)
 {
 	(void)userdata;
-	return ini_complain(l, "%s: \"%s\" is not a limit", l->key, l->value);
+	return l->key ? ini_complain(l, "%s: \"%s\" is not a limit", l->key, l->value) : 0;
 }
 
 /* stderr goes to a file while the complaint is made */
@@ -256,7 +285,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_key_comes_with_its_section_and_line),
-		cmocka_unit_test(headings_come_too_where_they_are_asked_for),
+		cmocka_unit_test(a_heading_may_be_indented_and_have_blanks_and_a_comment),
+		cmocka_unit_test(a_byte_order_mark_is_no_part_of_the_first_line),
+		cmocka_unit_test(below_a_heading_that_cannot_be_read_nothing_is_handed_on),
 		cmocka_unit_test(an_indented_line_is_another_value_of_the_key_above),
 		cmocka_unit_test(what_stood_before_is_told_with_its_line),
 		cmocka_unit_test(what_is_no_text_is_refused_and_not_handed_on),

@@ -330,19 +330,30 @@ static void a_key_that_is_there_twice_is_refused_the_second_time(void **state)
 
 static void a_section_that_is_there_twice_is_refused_the_second_time(void **state)
 {
-	IniLine again = { "x", 9, "other a", "whole", "3", .begins = true, .section_before = 4 };
+	IniLine heading = { "x", 9, "other a", .section_line = 9, .section_before = 4 };
+	IniLine again = { "x", 10, "other a", "whole", "3", 9, 4 };
 	Things t = blank();
 
 	(void)state;
-	assert_int_equal(apply_line(&t, &again), -EINVAL);
-	again.begins = false;
-	assert_int_equal(apply_line(&t, &again), -EINVAL);
+	assert_int_equal(apply_line(&t, &heading), -EINVAL);
+	assert_int_equal(apply_line(&t, &again), 0); /* complained of at the heading */
 	assert_int_equal(t.named.whole, 0);
-	again.section = "others a";
-	assert_int_equal(apply_line(&t, &again), -ENOENT);
 	again.section = "free";
 	assert_int_equal(apply_line(&t, &again), 0);
 	assert_int_equal(t.main.whole, 3);
+}
+
+static void below_an_unknown_heading_nothing_is_used_or_complained_of(void **state)
+{
+	IniLine heading = { "x", 9, "others a", .section_line = 9 };
+	IniLine key = { "x", 10, "others a", "whole", "3", 9 };
+	Things t = blank();
+
+	(void)state;
+	assert_int_equal(apply_line(&t, &heading), -ENOENT);
+	assert_int_equal(apply_line(&t, &key), 0);
+	assert_int_equal(t.main.whole, 0);
+	assert_int_equal(t.named.whole, 0);
 }
 
 static void a_section_with_a_name_finds_its_own_struct(void **state)
@@ -379,15 +390,9 @@ static void lack_of_memory_is_no_mistake_of_the_file(void **state)
 
 static void what_is_known_can_be_asked(void **state)
 {
-	Things t = blank();
-
 	(void)state;
 	assert_true(keys_have(keys, ELEMENTSOF(keys), "text"));
 	assert_false(keys_have(few_keys, ELEMENTSOF(few_keys), "text"));
-	assert_true(keys_have_section(sections, 2, &(IniLine){ .section = "thing" }, &t));
-	assert_true(keys_have_section(sections, 2, &(IniLine){ .section = "other x" }, &t));
-	assert_false(keys_have_section(sections, 2, &(IniLine){ .section = "other " }, &t));
-	assert_false(keys_have_section(sections, 2, &(IniLine){ .section = "" }, &t));
 }
 
 int main(void)
@@ -400,6 +405,7 @@ int main(void)
 			a_complaint_says_where_and_what_would_be_right_and_nothing_is_changed),
 		cmocka_unit_test(a_key_that_is_there_twice_is_refused_the_second_time),
 		cmocka_unit_test(a_section_that_is_there_twice_is_refused_the_second_time),
+		cmocka_unit_test(below_an_unknown_heading_nothing_is_used_or_complained_of),
 		cmocka_unit_test(a_section_with_a_name_finds_its_own_struct),
 		cmocka_unit_test(a_heading_opens_its_section_alone),
 		cmocka_unit_test(lack_of_memory_is_no_mistake_of_the_file),

@@ -325,10 +325,10 @@ static void what_is_there_twice_is_counted_and_the_first_is_used(void **state)
 	} cases[] = {
 		{ "[device a]\ngroup=x\n[device a]\n", 1 },
 		{ "[device a]\ngroup=x\n[device b]\n[device  a]\n", 1 },
-		{ "[device a]\ngroup=x\n[device a]\ngroup=y\nkeep_awake=yes\n", 3 },
+		{ "[device a]\ngroup=x\n[device a]\ngroup=y\nkeep_awake=yes\n", 1 },
 		{ "[device a]\ngroup=x\ngroup=y\n", 1 },
 		{ "[device a]\ngroup=x\n  y\n", 1 },
-		{ "[device a]\ngroup=x\n[storpower]\nbpf=yes\n[storpower]\nbpf=no\n", 2 },
+		{ "[device a]\ngroup=x\n[storpower]\nbpf=yes\n[storpower]\nbpf=no\n", 1 },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
@@ -361,6 +361,45 @@ static void a_line_that_is_no_text_is_counted_and_the_rest_is_used(void **state)
 		assert_null(c->policy);
 		assert_false(c->devices[0].wake_tested || c->devices[0].keep_awake);
 	}
+}
+
+/* The keys below it are another device's. */
+static void below_a_heading_that_cannot_be_read_nothing_is_used(void **state)
+{
+	static const char *const bad[] = { "[device b", "[device b]keep_awake=no", "[device \374]",
+					   "[decive b]" };
+
+	for (size_t i = 0; i < ELEMENTSOF(bad); i++) {
+		_cleanup_free_ char *text =
+			text_printf("[device a]\ngroup=x\n%s\nmanage=no\nkeep_awake=yes\n", bad[i]);
+		_cleanup_(config_freep) Config *c = NULL;
+
+		put(*state, 0, "storpower.conf", text);
+		c = get(*state, 1);
+		assert_int_equal(c->n_devices, 1);
+		assert_false(c->devices[0].unmanaged || c->devices[0].keep_awake);
+	}
+}
+
+static void a_line_that_is_too_long_is_not_used_cut(void **state)
+{
+	_cleanup_(config_freep) Config *c = NULL;
+	char text[512] = "[storpower]\nstate_directory=/";
+
+	memset(text + strlen(text), 'x', 300);
+	put(*state, 0, "storpower.conf", text);
+	c = get(*state, 1);
+	assert_string_equal(c->state_directory, "/var/lib/storpower");
+}
+
+static void nothing_is_taken_off_a_sensor_that_names_no_other(void **state)
+{
+	_cleanup_(config_freep) Config *c = NULL;
+
+	put(*state, 0, "storpower.conf", "[sensor a]\ntype=dcmi\nof=node\nless=\n");
+	c = get(*state, 0);
+	assert_int_equal(c->n_sensors, 1);
+	assert_null(c->sensors[0].less);
 }
 
 static void a_file_with_a_nul_byte_is_counted(void **state)
@@ -453,6 +492,9 @@ int main(void)
 		config_test(what_is_wrong_is_counted_and_the_rest_is_used),
 		config_test(what_is_there_twice_is_counted_and_the_first_is_used),
 		config_test(a_line_that_is_no_text_is_counted_and_the_rest_is_used),
+		config_test(below_a_heading_that_cannot_be_read_nothing_is_used),
+		config_test(a_line_that_is_too_long_is_not_used_cut),
+		config_test(nothing_is_taken_off_a_sensor_that_names_no_other),
 		config_test(a_file_with_a_nul_byte_is_counted),
 		config_test(a_file_that_cannot_be_read_is_counted),
 		config_test(the_shipped_example_is_right_and_shows_the_defaults),

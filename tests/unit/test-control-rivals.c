@@ -6,14 +6,20 @@
 
 #define NVME "nvme0"
 
-static void open_held(Fixture *f)
+static void open_held_by(Fixture *f, unsigned mechanisms)
 {
 	fixture_open_text(f, SIM_NODE("balanced") SIM_FLASH "demand = saturate\n");
 	fixture_start(f);
 	fixture_run(f, 5);
+	managed(f, NVME)->knobs.offer.mechanisms &= mechanisms;
 	fixture_set(f, "60%");
 	fixture_run(f, 10);
 	assert_true(managed(f, NVME)->knobs.actual.pace_w > 0);
+}
+
+static void open_held(Fixture *f)
+{
+	open_held_by(f, ~0U);
 }
 
 /* As systemd's udev rule does. */
@@ -97,6 +103,24 @@ static void once_the_limits_are_lifted_it_may_be_set_again(void **state)
 	fixture_close(&f);
 }
 
+/* Nothing else was set, so that nothing is given back that would be a reason to look again. */
+static void the_problem_ends_with_the_limits(void **state)
+{
+	Fixture f;
+
+	(void)state;
+	open_held_by(&f, MECHANISM_PACING);
+	for (unsigned i = 0; i < 3; i++) {
+		take(&f);
+		fixture_run(&f, 3);
+	}
+	assert_problem(&f, NVME, "somebody else has set it 3 times");
+	fixture_release(&f, claims_get(control_claims(f.control), 0)->cookie);
+	fixture_run(&f, 1);
+	assert_problem(&f, NVME, "");
+	fixture_close(&f);
+}
+
 static void whoever_insists_sets_it_for_ever(void **state)
 {
 	Fixture f;
@@ -119,6 +143,7 @@ int main(void)
 		cmocka_unit_test(what_somebody_else_sets_is_set_again_within_two_seconds),
 		cmocka_unit_test(to_a_rival_that_goes_on_the_knob_is_left),
 		cmocka_unit_test(once_the_limits_are_lifted_it_may_be_set_again),
+		cmocka_unit_test(the_problem_ends_with_the_limits),
 		cmocka_unit_test(whoever_insists_sets_it_for_ever),
 	};
 

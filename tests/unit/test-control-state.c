@@ -402,6 +402,39 @@ static void what_is_hidden_for_the_moment_keeps_its_record(void **state)
 	fixture_close(&f);
 }
 
+static int read_no_namespace(Device *d, const char *attr, char *buf, size_t size)
+{
+	(void)d;
+	(void)attr;
+	(void)buf;
+	(void)size;
+	return -ENXIO;
+}
+
+/* What was set on a namespace went with it; the controller is there. */
+static void what_went_with_a_part_of_a_device_is_forgotten(void **state)
+{
+	const DeviceOps *healthy;
+	DeviceOps ops;
+	Fixture f = {};
+	Device *d;
+
+	(void)state;
+	fixture_open(&f, NODE);
+	d = (Device *)sim_node_device(f.node, 0);
+	write_originals(f.journal, (const char *const[]){ d->id, NULL }, "nr-requests");
+	healthy = d->ops;
+	ops = *healthy;
+	ops.attr_read = read_no_namespace;
+	d->ops = &ops;
+	fixture_start(&f);
+	fixture_run(&f, 3);
+	fixture_stop(&f);
+	assert_int_equal(records_left(f.journal, d->id), 0);
+	d->ops = healthy;
+	fixture_close(&f);
+}
+
 /* The same of a daemon that ends after a device has left it. */
 static void a_daemons_end_forgets_what_went_with_a_device(void **state)
 {
@@ -427,6 +460,7 @@ int main(void)
 		cmocka_unit_test(a_restore_that_may_leave_something_changed_is_no_success),
 		cmocka_unit_test(what_is_gone_for_good_is_no_failure),
 		cmocka_unit_test(what_is_hidden_for_the_moment_keeps_its_record),
+		cmocka_unit_test(what_went_with_a_part_of_a_device_is_forgotten),
 		cmocka_unit_test(a_daemons_end_forgets_what_went_with_a_device),
 	};
 

@@ -53,6 +53,7 @@ static void what_a_disk_says_of_itself_is_made_printable(void **state)
 
 static void attributes_are_read_and_written_below_the_disk(void **state)
 {
+	_cleanup_free_ char *depth = NULL;
 	_cleanup_(inventory_freep) Inventory *i = NULL;
 	const char *root = *state;
 	char text[32];
@@ -71,6 +72,10 @@ static void attributes_are_read_and_written_below_the_disk(void **state)
 	assert_int_equal(d->ops->attr_read(d, "queue/nr_requests", text, sizeof(text)), 0);
 	assert_int_equal(atoi(text), 8);
 	assert_int_equal(d->ops->attr_write(d, "queue/absent", "8"), -ENOENT);
+	assert_int_equal(d->ops->attr_writable(d, "queue/nr_requests"), 0);
+	depth = text_printf("%s/devices/sdc/queue/nr_requests", root);
+	assert_int_equal(chmod(depth, 0444), 0);
+	assert_int_equal(d->ops->attr_writable(d, "queue/nr_requests"), -EACCES);
 	drop(root, "block/sdc");
 	assert_int_equal(d->ops->attr_write(d, "queue/nr_requests", "8"), -ENODEV);
 	seen_free(&seen);

@@ -221,6 +221,48 @@ static void several_namespaces_are_counted_together_and_not_shaped(void **state)
 	seen_free(&seen);
 }
 
+/* What is set lies on the queue of the first: it is given back before the two are looked at. */
+static void another_namespace_comes_when_the_first_one_is_given_back(void **state)
+{
+	_cleanup_(inventory_freep) Inventory *i = NULL;
+	const char *root = *state;
+	char text[32];
+	Device *first;
+	Seen seen;
+
+	make_controller(root, "nvme0", "S1\n");
+	make_namespace(root, "nvme0", "nvme0n1", "259:1");
+	put(root, "devices/nvme0n1/queue/nr_requests", "64\n");
+	i = open_all(root, &seen);
+	first = device_ref(seen.device);
+	make_namespace(root, "nvme0", "nvme0n2", "259:2");
+	for (unsigned looks = 0; looks < 2; looks++) {
+		assert_int_equal(i->ops->process(i), 0);
+		assert_int_equal(seen.changed, 1);
+		assert_int_equal(seen.added + seen.removed, 1);
+		assert_true(first->departing);
+	}
+	assert_int_equal(first->ops->attr_write(first, "queue/nr_requests", "128\n"), 0);
+	assert_int_equal(inventory_departed(i, first), 0);
+	assert_int_equal(seen.added, 2);
+	assert_non_null(strstr(seen.device->block_why_not, "nvme0 has 2 namespaces"));
+	assert_int_equal(inventory_departed(i, first), 0);
+	assert_int_equal(seen.added, 2);
+	/* of none, what was set is gone; of several, nobody knows where it was */
+	assert_int_equal(
+		seen.device->ops->attr_read(seen.device, "queue/nr_requests", text, sizeof(text)),
+		-EOPNOTSUPP);
+	drop_namespace(root, "nvme0", "nvme0n1");
+	drop_namespace(root, "nvme0", "nvme0n2");
+	assert_int_equal(i->ops->process(i), 0);
+	assert_int_equal(seen.added, 3);
+	assert_int_equal(
+		seen.device->ops->attr_read(seen.device, "queue/nr_requests", text, sizeof(text)),
+		-ENXIO);
+	device_unref(first);
+	seen_free(&seen);
+}
+
 static void a_controller_without_a_namespace_offers_its_features_alone(void **state)
 {
 	_cleanup_(inventory_freep) Inventory *i = NULL;
@@ -547,6 +589,7 @@ int main(void)
 		ROOT_TEST(a_section_reaches_its_device_by_any_of_its_names),
 		ROOT_TEST(a_controller_is_its_one_namespace_to_the_block_layer),
 		ROOT_TEST(several_namespaces_are_counted_together_and_not_shaped),
+		ROOT_TEST(another_namespace_comes_when_the_first_one_is_given_back),
 		ROOT_TEST(a_controller_without_a_namespace_offers_its_features_alone),
 		ROOT_TEST(below_native_multipath_each_controller_has_its_own_queue),
 		ROOT_TEST(a_subsystem_is_one_device_however_many_controllers_lead_to_it),

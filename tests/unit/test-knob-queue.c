@@ -256,6 +256,23 @@ static void a_disks_own_queue_serves_depth_alone(void **state)
 	assert_int_equal(probe(d, "queue-depth", &offer), -EOPNOTSUPP);
 }
 
+/* sym53c8xx and others have no change_queue_depth. */
+static void a_disk_whose_driver_fixes_its_depth_is_bounded_by_its_requests(void **state)
+{
+	FakeQueue q = plain_queue;
+	_cleanup_(device_unrefp) Device *d = fake_device(&q);
+	_cleanup_free_ char *why = NULL;
+	Offer offer;
+
+	(void)state;
+	add(&q, "device/queue_depth", "16");
+	q.fixed = "device/queue_depth";
+	assert_int_equal(own_knob("queue-depth")->probe(d, &offer, &why), -EOPNOTSUPP);
+	assert_string_equal(why, "its driver does not let it be changed");
+	assert_int_equal(probe(d, "nr-requests", &offer), 0);
+	assert_int_equal(probe(d, "bfq-strict", &offer), 0);
+}
+
 static void what_cannot_be_put_back_is_not_offered(void **state)
 {
 	FakeQueue q = plain_queue;
@@ -427,6 +444,7 @@ int main(void)
 		cmocka_unit_test(a_switch_cut_short_is_put_right),
 		cmocka_unit_test(the_chunk_leaves_the_read_ahead_alone),
 		cmocka_unit_test(a_disks_own_queue_serves_depth_alone),
+		cmocka_unit_test(a_disk_whose_driver_fixes_its_depth_is_bounded_by_its_requests),
 		cmocka_unit_test(what_cannot_be_put_back_is_not_offered),
 		cmocka_unit_test(the_link_is_never_made_shallower_nor_min_power),
 		cmocka_unit_test(the_depth_of_writes_is_offered_where_nothing_else_is),

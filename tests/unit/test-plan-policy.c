@@ -213,13 +213,31 @@ static void what_is_unknown_is_named_and_ignored(void **state)
 	(void)state;
 
 	assert_int_equal(
-		read_policy("[policy]\nspeed = 3\n[disks]\nweight = 2\n[devices ]\nx = 1\n", &p,
-			    complaints),
+		read_policy(
+			"[policy]\nspeed = 3\n[disks]\nweight = 2\n[devices ]\nx = 1\n[polcy]\n",
+			&p, complaints),
 		0);
 	assert_non_null(strstr(complaints, "test.policy:2: unknown key \"speed\""));
-	assert_non_null(strstr(complaints, "test.policy:4: unknown section"));
-	assert_non_null(strstr(complaints, "test.policy:6: "));
+	assert_non_null(strstr(complaints, "test.policy:3: unknown section"));
+	assert_non_null(strstr(complaints, "test.policy:5: "));
+	assert_non_null(strstr(complaints, "test.policy:7: unknown section"));
+	assert_null(strstr(complaints, "test.policy:4: ")); /* once a section */
+	assert_int_equal(p->ignored, 4);
 	assert_int_equal(p->n_rules, 0);
+}
+
+static void a_glob_may_have_brackets_and_ends_without_blanks(void **state)
+{
+	_cleanup_(policy_freep) Policy *p = NULL;
+	char complaints[1024];
+	(void)state;
+
+	assert_int_equal(read_policy("[devices nvme[01]]\nweight = 2\n[devices sd* ]\nweight = 3\n",
+				     &p, complaints),
+			 0);
+	assert_string_equal(complaints, "");
+	assert_string_equal(p->rules[0].match, "nvme[01]");
+	assert_string_equal(p->rules[1].match, "sd*");
 }
 
 static void a_line_that_is_not_ini_is_refused(void **state)
@@ -329,6 +347,7 @@ int main(void)
 		cmocka_unit_test(what_is_there_twice_is_named_with_both_lines_and_refused),
 		cmocka_unit_test(a_disk_rests_no_deeper_than_the_deepest),
 		cmocka_unit_test(what_is_unknown_is_named_and_ignored),
+		cmocka_unit_test(a_glob_may_have_brackets_and_ends_without_blanks),
 		cmocka_unit_test(a_line_that_is_not_ini_is_refused),
 		cmocka_unit_test(the_first_directory_that_has_it_wins),
 		cmocka_unit_test(the_shipped_policies_are_what_they_say),

@@ -329,6 +329,7 @@ static void a_bad_node_file_is_refused(void **state)
 		NODE_HEAD NVME_IDLE "demand = constant -5\n",
 		NODE_HEAD NVME_IDLE "demand = sine mean=5 swing=5\n",
 		NODE_HEAD NVME_IDLE "demand = 10s:5 5s:6\n",
+		NODE_HEAD NVME_IDLE "demand = sine mean=5 period=10s mean=6\n",
 		NODE_HEAD NVME_IDLE "demand =\n",
 		NODE_HEAD NVME_IDLE "repeat = 1h\n",
 		NODE_HEAD NVME_IDLE "workload = w\n",
@@ -336,6 +337,10 @@ static void a_bad_node_file_is_refused(void **state)
 		NODE_HEAD NVME_IDLE "[fault]\ndevice = sdq\nkind = lie\n",
 		NODE_HEAD NVME_IDLE "[fault]\ndevice = nvme0\n",
 		NODE_HEAD NVME_IDLE "[surprise]\na = b\n",
+		NODE_HEAD NVME_IDLE "[surprise]\n",
+		NODE_HEAD NVME_IDLE "[devices b]\n",
+		NODE_HEAD NVME_IDLE "[fault]\n",
+		NODE_HEAD NVME_IDLE "[workload w] read = 5%\n",
 	};
 	Rig r;
 

@@ -39,6 +39,16 @@ withdrawn() {
 		jq -r '.Knobs[] | select(.Name == "condition") | "\(.Offered) \(.WhyNot)"') == "false it did not obey 3 times"* ]]
 }
 
+# Whoever asks often keeps the guest from sleeping through the time.
+in_hours() { # HOURS COMMAND...
+	local end=$((SECONDS + $1 * 3600))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		((SECONDS < end)) || { "$@"; return; }
+		sleep 300
+	done
+}
+
 mkdir -p "$tmp/etc"
 {
 	printf '%s\n' "[storpower]" "policy = emergency" "cycles_a_day = 100"
@@ -51,7 +61,7 @@ ok "the budget is held" within 60 caps_fit
 sleep 300
 ok "and goes on being held, when they have been told to sleep" caps_fit
 ok "they were told" test "$(asked "${disks[0]}")" -ge 1
-ok "after an hour and a bit they are not told any more" within 8000 withdrawn
+ok "after an hour and a bit they are not told any more" in_hours 3 withdrawn
 is "they were told three times" "$(asked "${disks[0]}")" 3
 starts=$(says "${disks[0]}" StartsUsed)
 sleep 7200

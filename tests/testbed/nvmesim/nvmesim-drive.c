@@ -181,6 +181,8 @@ static int read_line(const IniLine *l, void *userdata)
 	unsigned long n;
 	Drive *d = userdata;
 
+	if (!l->key)
+		return 0;
 	if (streq(l->section, "drive"))
 		return read_drive(l, d);
 	if (strncmp(l->section, "state ", 6) != 0 || parse_unsigned(l->section + 6, 31, &n) < 0)
