@@ -177,14 +177,20 @@ static double asleep_watts(const Work *w, size_t i)
 	return w->frontier[i] ? c->cap_w * bias_of(&w->in->devices[i]) : c->cap_w;
 }
 
+/* Who may sleep asks for so little that a share of it need not be kept; a throughput that a rule
+ * names is. */
 static int add_asleep(const Walk *k, ChoiceList *l)
 {
+	Part part = { .asleep = true, .hi_share = INFINITY };
 	Choice c = {};
 
 	for (size_t m = 0; m < k->class->n; m++)
 		c.lo_w += asleep_watts(k->w, k->class->members[m]);
+	for (size_t m = 0; m < k->class->n; m++)
+		if (k->w->terms[k->class->members[m]].floor_mb_s > 0)
+			part.hi_share = 0;
 	c.hi_w = c.lo_w;
-	return add(l, &c, &(Part){ .asleep = true });
+	return add(l, &c, &part);
 }
 
 static int start_walk(const Work *w, const Class *class, Curve *curves, Walk *ret)

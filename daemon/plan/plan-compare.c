@@ -28,10 +28,20 @@ static bool rests_otherwise(const PlannedDevice *held, const PlannedDevice *next
 	       (held->reason == PLAN_RESTING && is < was);
 }
 
+/* A gain counts as a part of all throughput or, where shares count, of all that is at stake. */
+static bool is_gain(const Plan *next, double held, double then, double least)
+{
+	double stake = 0;
+
+	for (size_t i = 0; i < next->n_devices; i++)
+		stake += next->devices[i].stake;
+	return then > held + (stake > 0 ? stake : held) * least;
+}
+
 bool plan_worth_changing(const Plan *held, const Plan *next, const Policy *policy)
 {
-	double least = 1 + MAX(policy->hysteresis, LEAST_GAIN);
-	double held_value = 0, next_value = 0;
+	double least = MAX(policy->hysteresis, LEAST_GAIN);
+	double held_worth = 0, next_worth = 0;
 
 	if (held->n_devices != next->n_devices || held->budget_w != next->budget_w)
 		return true;
@@ -39,12 +49,12 @@ bool plan_worth_changing(const Plan *held, const Plan *next, const Policy *polic
 		if (rests_otherwise(&held->devices[i], &next->devices[i]))
 			return true;
 	if (held->cap_w > next->budget_w)
-		return next->cap_w <= next->budget_w || next->cap_w * least < held->cap_w;
+		return next->cap_w <= next->budget_w || next->cap_w * (1 + least) < held->cap_w;
 	if (same_demand(held, next))
-		return next->value > held->value * least;
+		return is_gain(next, held->value, next->value, least);
 	for (size_t i = 0; i < next->n_devices; i++) {
-		held_value += next->devices[i].current_worth;
-		next_value += next->devices[i].worth;
+		held_worth += next->devices[i].current_worth;
+		next_worth += next->devices[i].worth;
 	}
-	return next_value > held_value * least;
+	return is_gain(next, held_worth, next_worth, least);
 }

@@ -28,7 +28,7 @@ static double watts_within(const Choice *c, const Part *p, double share)
 {
 	double width = p->hi_share - p->lo_share;
 
-	return share > p->lo_share && width > 0
+	return !p->asleep && share > p->lo_share && width > 0
 		       ? c->lo_w + (c->hi_w - c->lo_w) * ((share - p->lo_share) / width)
 		       : c->lo_w;
 }
@@ -39,7 +39,7 @@ static double watts_for(const ChoiceList *l, size_t from, size_t to, double shar
 	double least_w = INFINITY;
 
 	for (; from < to; from++)
-		if (share <= 0 || (!l->parts[from].asleep && l->parts[from].hi_share >= share))
+		if (share <= 0 || l->parts[from].hi_share >= share)
 			least_w = MIN(least_w,
 				      watts_within(&l->choices[from], &l->parts[from], share));
 	return least_w;
@@ -50,7 +50,8 @@ static double most_share(const ChoiceList *l, size_t from, size_t to)
 	double most = 0;
 
 	for (; from < to; from++)
-		most = MAX(most, l->parts[from].hi_share);
+		if (!l->parts[from].asleep)
+			most = MAX(most, l->parts[from].hi_share);
 	return most;
 }
 
@@ -115,9 +116,9 @@ static bool cut(Choice *c, Part *p, double share)
 {
 	double part;
 
-	if (p->asleep || p->hi_share < share)
+	if (p->hi_share < share)
 		return false;
-	if (p->lo_share >= share)
+	if (p->lo_share >= share || p->asleep)
 		return true;
 	part = p->hi_share > p->lo_share ? (share - p->lo_share) / (p->hi_share - p->lo_share) : 1;
 	c->lo_value += (c->hi_value - c->lo_value) * part;

@@ -71,6 +71,11 @@ double worth_of(const Work *w, size_t i, double mb_s)
 	return w->terms[i].weight * asked;
 }
 
+double stake_of(const Work *w, size_t i)
+{
+	return alpha_of(w) > 0 ? w->terms[i].weight * w->picks[i].asked_w : 0;
+}
+
 double value_straight_to(const Work *w, double share)
 {
 	if (alpha_of(w) <= 0)

@@ -193,6 +193,8 @@ double piece_watts(const Piece *p, double share);
 double value_of(const Work *w, size_t i, const Curve *c, const Piece *p, double share);
 /* What a throughput is worth to a device without what only tells equals apart. */
 double worth_of(const Work *w, size_t i, double mb_s);
+/* PlannedDevice.stake */
+double stake_of(const Work *w, size_t i);
 /* From here it bends no more than may be neglected up to the share returned. */
 double value_straight_to(const Work *w, double share);
 

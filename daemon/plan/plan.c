@@ -52,6 +52,7 @@ static void describe(const Work *w, size_t i, PlannedDevice *ret)
 	ret->current_mb_s = MIN(MIN(p.mb_s, demand), ret->full_mb_s);
 	ret->worth = worth_of(w, i, ret->mb_s);
 	ret->current_worth = worth_of(w, i, ret->current_mb_s);
+	ret->stake = stake_of(w, i);
 }
 
 static double above(double w, double limit_w)

@@ -78,7 +78,9 @@ typedef struct PlannedDevice {
 	double full_mb_s;    /* expected without a budget, at its demand */
 	double p99_us;
 	double error;
-	double worth, current_worth; /* of mb_s and current_mb_s, by the policy's objective */
+	/* Of mb_s and current_mb_s, by the policy's objective; what a full share more is worth to
+	 * who has nearly all (0 where throughput alone counts). */
+	double worth, current_worth, stake;
 	PlanReason reason;
 } PlannedDevice;
 

@@ -164,9 +164,9 @@ static void a_cache_that_fills_is_drained_and_its_disk_sleeps_again(void **state
 	put_all_to_sleep(&f);
 	fixture_run(&f, 285);
 	assert_int_equal(count_asleep(&f), 1);
+	stops = managed(&f, "sda")->wear.account->starts_used;
 	fixture_run(&f, 200);
 	assert_int_equal(count_wakeups(&f, "its cache is drained"), 1);
-	stops = managed(&f, "sda")->wear.account->starts_used;
 	fixture_run(&f, HOUR_S);
 	assert_int_equal(count_decisions(&f, "sda", "its cache is drained"), 1);
 	assert_int_equal(count_asleep(&f), 1);

@@ -409,7 +409,7 @@ static Managed *open_paced(Fixture *f, Drive *v, ClaimScope scope, double uncont
 	v->faulty.ops.counters = drive_counters;
 	v->md->workload.has_counters = false;
 	fixture_run(f, 5);
-	limit(f, scope, scope == SCOPE_DEVICE ? v->md->device->name : NULL, 60);
+	limit(f, scope, scope == SCOPE_DEVICE ? v->md->device->name : NULL, 70);
 	fixture_run(f, 20);
 	assert_true(v->md->knobs.actual.pace_w > 0);
 	v->uncontrolled = uncontrolled;
