@@ -9,6 +9,7 @@ typedef struct BlockConfig {
 	char *profile;    /* profile name; NULL: by model string, else generic */
 	char *profile_at; /* "FILE:LINE" that names it; NULL: none */
 	char *group;      /* NULL: none */
+	char *pool;       /* planned as one with the others of it; NULL: what is found */
 	bool unmanaged;   /* leave it alone */
 	bool wake_tested; /* a SAS disk may be put to standby: its IO wakes it on this HBA */
 	bool keep_awake;  /* never put it to sleep */

@@ -199,6 +199,8 @@ static const Key device_keys[] = {
 	{ "profile", A_NAME_BY(take_profile) },
 	{ "group", KEY_TEXT_OR_NULL, KEY_AT(BlockConfig, group), .is_valid = is_plain_name,
 	  .expected = PLAIN_NAME },
+	{ "pool", KEY_TEXT_OR_NULL, KEY_AT(BlockConfig, pool), .is_valid = is_plain_name,
+	  .expected = PLAIN_NAME },
 	{ "wake_tested", KEY_BOOL, KEY_AT(BlockConfig, wake_tested) },
 	{ "keep_awake", KEY_BOOL, KEY_AT(BlockConfig, keep_awake) },
 	{ "redirect", KEY_TEXT_OR_NULL, KEY_AT(BlockConfig, redirect), .is_valid = is_component,

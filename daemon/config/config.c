@@ -96,6 +96,7 @@ static void device_done(BlockConfig *d)
 	free(d->profile);
 	free(d->profile_at);
 	free(d->group);
+	free(d->pool);
 	free(d->redirect);
 }
 

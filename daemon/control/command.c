@@ -144,9 +144,26 @@ int control_refresh(Control *c, const ControlWait *wait)
 	return 0;
 }
 
+/* What shares cost: the same watts by throughput alone. */
+static int price(Facts *f, const PlanQuery *query, Plan *p)
+{
+	_cleanup_(plan_freep) Plan *most = NULL;
+	Policy by_throughput = *f->policy;
+	int r;
+
+	by_throughput.fairness = 0;
+	by_throughput.floor = (RuleFloor){};
+	f->policy = &by_throughput;
+	r = decide_plan(f, query->budget_w, query->forbidden, &most);
+	if (r >= 0)
+		p->most_mb_s = MAX(most->mb_s, p->mb_s);
+	return r;
+}
+
 int control_plan(const Control *c, const PlanQuery *query, Plan **ret, char **ret_error)
 {
 	_cleanup_(policy_freep) Policy *other = NULL;
+	_cleanup_(plan_freep) Plan *plan = NULL;
 	_cleanup_(facts_done) Facts f = {};
 	int r = 0;
 
@@ -158,10 +175,15 @@ int control_plan(const Control *c, const PlanQuery *query, Plan **ret, char **re
 	}
 	r = gather_facts(c, other ?: c->policies.chosen, &f);
 	if (r >= 0)
-		r = decide_plan(&f, query->budget_w, query->forbidden, ret);
-	if (r < 0)
+		r = decide_plan(&f, query->budget_w, query->forbidden, &plan);
+	if (r >= 0)
+		r = price(&f, query, plan);
+	if (r < 0) {
 		*ret_error = text_printf("no plan could be made: %s", strerror(-r));
-	return r;
+		return r;
+	}
+	*ret = TAKE_PTR(plan);
+	return 0;
 }
 
 int control_set_policy(Control *c, const char *name, char **ret_error)

@@ -93,15 +93,21 @@ static void describe_device(const Control *c, const Managed *md, const Policy *p
 		ret->offer.mechanisms &= ~(unsigned)MECHANISM_PACING;
 }
 
-/* The number of the device's pool among those of two or more; PLAN_NO_POOL: it sleeps alone. The
- * first device of a pool gives it its number. */
+/* What turns sleeps as one, what is flash serves on: of one pool these are two. */
+static bool in_one_pool(const Device *a, const Device *b)
+{
+	return streq(a->pool, b->pool) && (a->kind == KIND_HDD) == (b->kind == KIND_HDD);
+}
+
+/* The number of the device's pool among those of two or more; PLAN_NO_POOL: it is alone. The first
+ * device of a pool gives it its number. */
 static size_t pool_of(const Fleet *f, size_t device)
 {
-	const char *name = f->devices[device]->device->pool;
+	const Device *d = f->devices[device]->device;
 	size_t first = f->n, n = 0;
 
-	for (size_t i = 0; *name && i < f->n; i++)
-		if (streq(f->devices[i]->device->pool, name)) {
+	for (size_t i = 0; *d->pool && i < f->n; i++)
+		if (in_one_pool(f->devices[i]->device, d)) {
 			first = MIN(first, i);
 			n++;
 		}

@@ -57,6 +57,10 @@ static void print_summary(json_object *p)
 		puts("no plan is better");
 	else
 		printf("at most %.2f %% short of the best plan\n", fmax(gap, 0));
+	if (json_number(p, "MostThroughput") > mb_s * 1.001)
+		printf("Fair shares cost %s MB/s: %s if throughput alone counted\n",
+		       format_number(now, sizeof(now), json_number(p, "MostThroughput") - mb_s),
+		       format_number(all, sizeof(all), json_number(p, "MostThroughput")));
 	if (json_number(p, "Shortfall") > 0)
 		printf("The budget cannot be reached: %s too much remain\n",
 		       format_watts(budget, sizeof(budget), json_number(p, "Shortfall")));

@@ -228,6 +228,7 @@ static void block_inventory_free(Inventory *i)
 		free(b->configs[n].name);
 		free(b->configs[n].profile);
 		free(b->configs[n].group);
+		free(b->configs[n].pool);
 		free(b->configs[n].redirect);
 	}
 	free(b->configs);
@@ -252,12 +253,13 @@ static int copy_config(BlockConfig *to, const BlockConfig *c)
 	to->name = strdup(c->name);
 	to->profile = c->profile ? strdup(c->profile) : NULL;
 	to->group = c->group ? strdup(c->group) : NULL;
+	to->pool = c->pool ? strdup(c->pool) : NULL;
 	to->redirect = c->redirect ? strdup(c->redirect) : NULL;
 	to->unmanaged = c->unmanaged;
 	to->wake_tested = c->wake_tested;
 	to->keep_awake = c->keep_awake;
 	return to->name && !to->profile == !c->profile && !to->group == !c->group &&
-			       !to->redirect == !c->redirect
+			       !to->pool == !c->pool && !to->redirect == !c->redirect
 		       ? 0
 		       : -ENOMEM;
 }

@@ -42,10 +42,15 @@ static char *stack_of(const BlockInventory *b, const BlockSlot *s)
 	return TAKE_PTR(text);
 }
 
-/* An NVMe controller has no spindle, so it sleeps with nobody. */
 static char *pool_of(const BlockInventory *b, const BlockSlot *s)
 {
-	return is_nvme_controller(s->name) ? strdup("") : pool_name(b->topology, s->name);
+	const NvmeSubsystem *n = &s->subsystem;
+
+	if (s->config && s->config->pool)
+		return strdup(s->config->pool);
+	if (!is_nvme_controller(s->name))
+		return pool_name(b->topology, s->name);
+	return n->n_heads == 1 ? pool_name(b->topology, n->paths[0].head) : strdup("");
 }
 
 static int find_redirect(const BlockInventory *b, const BlockSlot *s, char **ret_why)

@@ -46,7 +46,7 @@ const char *plan_reason_text(PlanReason r)
 {
 	static const char *const texts[] = {
 		[PLAN_UNLIMITED] = "no budget binds: as found",
-		[PLAN_SHARE] = "its share of the budget, by throughput per watt",
+		[PLAN_SHARE] = "its share of the budget",
 		[PLAN_LOW_DEMAND] = "asks for little: gets what it asks for",
 		[PLAN_ASLEEP] = "idle: sleeping saves most",
 		[PLAN_RESTING] = "idle: rests, though the budget does not need it",

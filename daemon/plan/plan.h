@@ -55,7 +55,7 @@ typedef struct PlanInput {
 /* Why a device is set as it is. */
 typedef enum PlanReason {
 	PLAN_UNLIMITED,    /* no budget binds: as found */
-	PLAN_SHARE,        /* its share of the budget, by throughput per watt */
+	PLAN_SHARE,        /* its share of the budget */
 	PLAN_LOW_DEMAND,   /* asks for little: gets what it asks for */
 	PLAN_ASLEEP,       /* idle: sleeping saves most */
 	PLAN_RESTING,      /* idle: rests, though the budget does not need it */
@@ -88,6 +88,7 @@ typedef struct Plan {
 	PlannedDevice *devices; /* as in the input */
 	size_t n_devices;
 	double budget_w, cap_w, expect_w, mb_s, full_mb_s;
+	double most_mb_s; /* what the watts would give if the sum of MB/s alone counted; 0: unknown */
 	double value, bound_value; /* of the weighted objective */
 	double shortfall_w;        /* > 0: the floor is above the budget */
 	double limit_shortfall_w;  /* > 0: the floor of a group or device is above its own limit */

@@ -60,12 +60,12 @@ static Pool *pool_of_key(PoolList *p, PoolKind kind, const char *key, const char
 typedef struct Finder {
 	const char *sysfs_root;
 	PoolList *to;
+	PoolDisks which;
 	const char *btrfs; /* the one whose devices are being looked at */
 } Finder;
 
-/* Only disks that turn: flash need not be woken, and keeps no other from sleeping. */
 typedef struct DiskSearch {
-	bool spindles;
+	PoolDisks which;
 	Names *found;
 } DiskSearch;
 
@@ -84,16 +84,16 @@ static int add_if_disk(const char *folder, unsigned layer, void *userdata)
 
 	(void)layer;
 	if (folder_has(folder, "partition") || folder_has_any(folder, "slaves") ||
-	    (s->spindles && !turns(folder)))
+	    (s->which != POOL_OF_ANY && (s->which == POOL_OF_SPINDLES) != turns(folder)))
 		return 0;
 	return names_add(s->found, base_name(folder));
 }
 
 /* A member's caches are no members; what a cache itself lies on holds the same writes. */
-static int add_disks(const Finder *f, const char *device, bool spindles, Names *to)
+static int add_disks(const Finder *f, const char *device, PoolDisks which, Names *to)
 {
-	return topology_each_below(f->sysfs_root, device, !spindles, add_if_disk,
-				   &(DiskSearch){ .spindles = spindles, .found = to });
+	return topology_each_below(f->sysfs_root, device, which == POOL_OF_ANY, add_if_disk,
+				   &(DiskSearch){ .which = which, .found = to });
 }
 
 /* A device is a part of the pool, and so are the disks that it lies on. */
@@ -102,7 +102,7 @@ static int add_member(const Finder *f, PoolKind kind, const char *key, const cha
 {
 	Pool *pool = pool_of_key(f->to, kind, key, name);
 
-	return pool ? add_disks(f, device, true, &pool->disks) : -ENOMEM;
+	return pool ? add_disks(f, device, f->which, &pool->disks) : -ENOMEM;
 }
 
 /* lvm(8) doubles each hyphen of "my-vg" in "my--vg-home"; the single one ends it. In place. */
@@ -126,7 +126,7 @@ static int add_cache(const Finder *f, const char *device, const char *of)
 	if (!c)
 		return -ENOMEM;
 	c->of = strdup(of);
-	return c->of ? add_disks(f, device, false, &c->disks) : -ENOMEM;
+	return c->of ? add_disks(f, device, POOL_OF_ANY, &c->disks) : -ENOMEM;
 }
 
 static int add_mapped_caches(const Finder *f, const char *folder, const char *name)
@@ -275,11 +275,11 @@ static void name_joined(PoolList *p)
 	}
 }
 
-int pool_list_find(const char *sysfs_root, PoolList *p)
+int pool_list_find(const char *sysfs_root, PoolDisks which, PoolList *p)
 {
 	_cleanup_free_ char *devices = text_printf("%s/class/block", sysfs_root);
 	_cleanup_free_ char *btrfs = text_printf("%s/fs/btrfs", sysfs_root);
-	Finder f = { .sysfs_root = sysfs_root, .to = p };
+	Finder f = { .sysfs_root = sysfs_root, .to = p, .which = which };
 	int r = devices && btrfs ? folder_each(devices, add_pools_of, &f) : -ENOMEM;
 
 	if (r >= 0)

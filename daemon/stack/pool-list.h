@@ -8,11 +8,15 @@
 /* Of two pools of the same disks the first kind gives its name. */
 typedef enum PoolKind { POOL_MD, POOL_LVM, POOL_DM, POOL_BTRFS, POOL_ZFS } PoolKind;
 
+/* Those that turn sleep together; flash that they share need not be woken, and joins none of them.
+ */
+typedef enum PoolDisks { POOL_OF_SPINDLES, POOL_OF_FLASH, POOL_OF_ANY } PoolDisks;
+
 typedef struct Pool {
 	PoolKind kind;
 	char *key;      /* tells it from all others of its kind */
 	char *name;     /* as people call it */
-	Names disks;    /* that turn; at least two */
+	Names disks;    /* of those looked for; at least two */
 	size_t largest; /* index of the one that names all pools which share disks with it */
 } Pool;
 
@@ -33,4 +37,4 @@ typedef struct PoolList {
 PoolList *pool_list_new(void);
 PoolList *pool_list_free(PoolList *p); /* returns NULL */
 /* From sysfs and udev's database; reads no disk. -ENOMEM. */
-int pool_list_find(const char *sysfs_root, PoolList *p);
+int pool_list_find(const char *sysfs_root, PoolDisks which, PoolList *p);

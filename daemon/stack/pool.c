@@ -10,32 +10,37 @@
 #include "stack/pool-kinds.h"
 #include "stack/pool-list.h"
 
-static int pools_of(const Topology *t, const PoolList **ret)
+static int find_once(const Topology *t, PoolDisks which, PoolList *p)
 {
-	int r = t->pools->found ? 0 : pool_list_find(t->sysfs_root, t->pools);
+	return p->found ? 0 : pool_list_find(t->sysfs_root, which, p);
+}
 
-	*ret = t->pools;
-	return r;
+/* NULL: it is in none of these. */
+static const Pool *pool_with(const PoolList *p, const char *disk)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (names_have(&p->list[i].disks, disk))
+			return &p->list[p->list[i].largest];
+	return NULL;
 }
 
 char *pool_name(const Topology *t, const char *disk)
 {
-	const PoolList *p;
+	const Pool *pool;
 
-	if (pools_of(t, &p) < 0)
+	if (find_once(t, POOL_OF_SPINDLES, t->pools) < 0 ||
+	    find_once(t, POOL_OF_FLASH, t->flash_pools) < 0)
 		return NULL;
-	for (size_t i = 0; i < p->n; i++)
-		if (names_have(&p->list[i].disks, disk))
-			return strdup(p->list[p->list[i].largest].name);
-	return strdup("");
+	pool = pool_with(t->pools, disk) ?: pool_with(t->flash_pools, disk);
+	return strdup(pool ? pool->name : "");
 }
 
 int pool_redirect_target(const Topology *t, const char *disk, char **ret_why)
 {
 	_cleanup_(names_done) Names of = {};
 	_cleanup_free_ char *why = NULL;
-	const PoolList *p;
-	int r = pools_of(t, &p);
+	const PoolList *p = t->pools;
+	int r = find_once(t, POOL_OF_SPINDLES, t->pools);
 
 	for (size_t i = 0; r >= 0 && i < p->n_caches; i++)
 		if (names_have(&p->caches[i].disks, disk))

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Pools: disks that sleep and wake together, because an IO to one is an IO to all: members of an md
- * array, of an LVM volume group or another mapped device, of a btrfs or a ZFS pool. From sysfs,
- * udev's database (libblkid's findings, without reading a disk) and the mounts; what a ZFS pool is
- * doing by `zpool status -P` where that is there. Only disks that turn are members: flash need not
- * be woken, and keeps no disk that it mirrors or caches from sleeping.
- */
+/* Pools: disks that are planned as one, and sleep and wake together, because an IO to one is an IO
+ * to all: members of an md array, of an LVM volume group or another mapped device, of a btrfs or a
+ * ZFS pool. From sysfs, udev's database (libblkid's findings, without reading a disk) and the
+ * mounts; what a ZFS pool is doing by `zpool status -P` where that is there. Disks that turn and
+ * flash are in pools of their own: flash need not be woken, and keeps no disk that it mirrors or
+ * caches from sleeping. */
 
 #include "stack/topology.h"
 

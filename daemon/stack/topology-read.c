@@ -292,8 +292,10 @@ int topology_read(const char *sysfs_root, Topology **ret)
 		return -ENOMEM;
 	t->sysfs_root = strdup(sysfs_root);
 	t->pools = pool_list_new();
-	r = t->sysfs_root && t->pools ? read_table(t, "self/mountinfo", mounts_each, take_mount)
-				      : -ENOMEM;
+	t->flash_pools = pool_list_new();
+	r = t->sysfs_root && t->pools && t->flash_pools
+		    ? read_table(t, "self/mountinfo", mounts_each, take_mount)
+		    : -ENOMEM;
 	if (r >= 0)
 		r = read_table(t, "swaps", swaps_each, take_swap);
 	if (r < 0)
@@ -315,6 +317,7 @@ Topology *topology_free(Topology *t)
 	free(t->mounts);
 	free(t->swaps);
 	pool_list_free(t->pools);
+	pool_list_free(t->flash_pools);
 	free(t->sysfs_root);
 	free(t);
 	return NULL;

@@ -29,7 +29,7 @@ typedef struct Topology {
 	size_t n_mounts;
 	Swap *swaps;
 	size_t n_swaps;
-	struct PoolList *pools; /* pool.c's, found when first asked for */
+	struct PoolList *pools, *flash_pools; /* pool.c's, found when first asked for */
 } Topology;
 
 /* Below "/sys" the mounts are /proc's, below another root ROOT/proc's. */

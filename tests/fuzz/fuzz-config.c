@@ -42,6 +42,7 @@ static void put_device(FuzzReport *r, const BlockConfig *d)
 	fuzz_put_bool(r, "manage", !d->unmanaged);
 	fuzz_put_text(r, "profile", d->profile ?: "");
 	fuzz_put_text(r, "group", d->group ?: "");
+	fuzz_put_text(r, "pool", d->pool ?: "");
 	fuzz_put_bool(r, "wake_tested", d->wake_tested);
 	fuzz_put_bool(r, "keep_awake", d->keep_awake);
 	fuzz_put_text(r, "redirect", d->redirect ?: "");
@@ -89,8 +90,8 @@ static char *report(const char *path, bool *ret_complaints)
 static const FuzzIni ini = {
 	.name = "storpower.conf",
 	.report = report,
-	.free = (const char *const[]){ "policy", "simulate", "bus", "profile", "group", "chip",
-				       "input", "of", "less", NULL },
+	.free = (const char *const[]){ "policy", "simulate", "bus", "profile", "group", "pool",
+				       "chip", "input", "of", "less", NULL },
 	.defaults =
 		(const char *const[][2]){
 			{ "storpower policy", "" },
@@ -110,6 +111,7 @@ static const FuzzIni ini = {
 			{ "device manage", "yes" },
 			{ "device profile", "" },
 			{ "device group", "" },
+			{ "device pool", "" },
 			{ "device wake_tested", "no" },
 			{ "device keep_awake", "no" },
 			{ "device redirect", "" },

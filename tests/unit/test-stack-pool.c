@@ -81,6 +81,27 @@ static void an_array_of_one_disk_and_a_flash_drive_joins_nobody(void **state)
 	expect_pool(root, "nvme0n1", "");
 }
 
+static void flash_and_disks_of_an_array_are_a_pool_each(void **state)
+{
+	const char *root = *state;
+
+	make_disks(root, 2);
+	make_array(root, "md0", "9:0");
+	for (unsigned i = 0; i < 2; i++) {
+		_cleanup_free_ char *name = text_printf("nvme%un1", i);
+		_cleanup_free_ char *dev = text_printf("259:%u", i);
+
+		make_disk(root, name, dev);
+		put_of(root, name, "queue/rotational", "0\n");
+		stack_on(root, name, name, "md0");
+	}
+	stack_on(root, "sda", "sda", "md0");
+	expect_pool(root, "nvme0n1", "md0");
+	expect_pool(root, "nvme1n1", "md0");
+	expect_pool(root, "sda", ""); /* alone among flash */
+	expect_pool(root, "sdb", "");
+}
+
 static void a_volume_group_has_its_name_without_the_doubled_hyphens(void **state)
 {
 	const char *root = *state;
@@ -509,6 +530,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ROOT_TEST(members_of_an_array_are_one_pool_and_others_none),
 		ROOT_TEST(an_array_of_one_disk_and_a_flash_drive_joins_nobody),
+		ROOT_TEST(flash_and_disks_of_an_array_are_a_pool_each),
 		ROOT_TEST(a_volume_group_has_its_name_without_the_doubled_hyphens),
 		ROOT_TEST(a_mapped_device_over_several_disks_joins_them),
 		ROOT_TEST(a_group_on_an_array_has_one_name_for_all_its_disks),
