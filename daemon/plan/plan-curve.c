@@ -106,11 +106,38 @@ static bool cut(double limit_w, Piece *p)
 	return true;
 }
 
+static double p99_along(const Work *w, size_t i, const Piece *p, double part)
+{
+	const PlanDevice *d = &w->in->devices[i];
+	Candidate at;
+
+	candidate_at(d->profile, &d->mix, p->candidate,
+		     between(p->lo_w, p->hi_w, part) / bias_of(d), &at);
+	return at.p99_us;
+}
+
+/* Cuts the piece to where it is fast enough: more watts wait less. False: nothing is left. */
+static bool cut_slow(const Work *w, size_t i, Piece *p)
+{
+	double most_us = w->terms[i].p99_us, slow = 0, fast = 1;
+
+	if (!isfinite(most_us) || p99_along(w, i, p, 0) <= most_us)
+		return true;
+	if (p99_along(w, i, p, 1) > most_us)
+		return false;
+	while (fast - slow > 1e-3) {
+		double part = (slow + fast) / 2;
+
+		*(p99_along(w, i, p, part) > most_us ? &slow : &fast) = part;
+	}
+	*p = piece_between(p, fast, 1);
+	return true;
+}
+
 static void add_candidates(const Work *w, size_t i, const Frontier *f, Curve *c)
 {
 	double limit_w = limit_of(w, i);
-	const Candidate *least = NULL;
-	Piece p;
+	Piece p, least = {};
 
 	for (size_t k = 0; k < f->n; k++) {
 		const Candidate *candidate = &f->candidates[k];
@@ -118,16 +145,16 @@ static void add_candidates(const Work *w, size_t i, const Frontier *f, Curve *c)
 		if (condition_is_sleep(candidate->setting.condition))
 			continue;
 		p = piece_of(w, i, c, candidate);
-		least = least ?: candidate;
+		if (!cut_slow(w, i, &p) && k + 1 < f->n)
+			continue; /* as found it is as fast as it gets */
+		if (!least.candidate)
+			least = piece_between(&p, 0, 0);
 		if (cut(limit_w, &p))
 			add_piece(c, &p);
 	}
 	c->over_limit = !c->n;
-	if (c->n)
-		return;
-	p = piece_of(w, i, c, least); /* above its limit, and as near to it as it gets */
-	p = piece_between(&p, 0, 0);
-	add_piece(c, &p);
+	if (!c->n) /* above its limit, and as near to it as it gets */
+		add_piece(c, &least);
 }
 
 /* It is as it is, whatever the others get. */

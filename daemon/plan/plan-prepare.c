@@ -64,6 +64,8 @@ static void add_rule(Terms *t, const PolicyRule *r, const PlanDevice *d)
 		t->floor_mb_s = r->floor.mb_s;
 		t->floor_share = r->floor.share;
 	}
+	if (r->p99_us > 0)
+		t->p99_us = (double)r->p99_us;
 	if (r->limit.watts > 0)
 		t->limit_w = r->limit.watts;
 	else if (r->limit.share > 0)
@@ -77,6 +79,7 @@ static Terms terms_of(const PlanInput *in, const PlanDevice *d)
 	const Policy *p = in->policy;
 	Terms t = {
 		.weight = 1,
+		.p99_us = INFINITY,
 		.limit_w = INFINITY,
 		.floor_share = isfinite(p->fairness) ? p->floor.share : 1,
 		.floor_mb_s = p->floor.mb_s,

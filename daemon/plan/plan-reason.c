@@ -29,6 +29,8 @@ PlanReason plan_reason(const Work *w, size_t i, const PlannedDevice *d, bool sho
 		return PLAN_UNLIMITED;
 	if (w->frontier[i]->n < 2 && (w->binding || short_of_watts))
 		return PLAN_NO_KNOB;
+	if (d->p99_us > w->terms[i].p99_us && in->demand_mb_s > 0)
+		return PLAN_SLOW;
 	if (d->cap_w > in->limit_w || (short_of_watts && !w->pinned[i]))
 		return PLAN_FLOOR;
 	if (at_own_limit(w, i, d))
@@ -58,6 +60,7 @@ const char *plan_reason_text(PlanReason r)
 		[PLAN_HELD] = "cannot be changed now: held as it is",
 		[PLAN_PROTECTED] = "protected by the policy: as found",
 		[PLAN_NO_KNOB] = "nothing of it can be set: as found",
+		[PLAN_SLOW] = "no setting keeps its p99: as found",
 	};
 
 	return (unsigned)r < ELEMENTSOF(texts) ? texts[r] : "unknown";

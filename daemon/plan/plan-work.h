@@ -48,6 +48,7 @@ AsFound as_found_of(const Profile *p, const Mix *mix);
 /* What the policy's rules say of one device. */
 typedef struct Terms {
 	double weight, floor_mb_s, floor_share;
+	double p99_us;  /* at most; INFINITY: any */
 	double limit_w; /* while a budget binds; INFINITY: none */
 	unsigned forbidden;
 	bool protect, keep_awake, hold;

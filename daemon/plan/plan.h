@@ -67,6 +67,7 @@ typedef enum PlanReason {
 	PLAN_HELD,         /* cannot be changed now */
 	PLAN_PROTECTED,    /* the policy protects it */
 	PLAN_NO_KNOB,      /* nothing of it can be set */
+	PLAN_SLOW,         /* no setting is as fast as the policy wants it */
 } PlanReason;
 
 typedef struct PlannedDevice {
@@ -88,7 +89,8 @@ typedef struct Plan {
 	PlannedDevice *devices; /* as in the input */
 	size_t n_devices;
 	double budget_w, cap_w, expect_w, mb_s, full_mb_s;
-	double most_mb_s; /* what the watts would give if the sum of MB/s alone counted; 0: unknown */
+	double most_mb_s; /* what the watts would give if the sum of MB/s alone counted; 0: unknown
+			   */
 	double value, bound_value; /* of the weighted objective */
 	double shortfall_w;        /* > 0: the floor is above the budget */
 	double limit_shortfall_w;  /* > 0: the floor of a group or device is above its own limit */

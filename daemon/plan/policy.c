@@ -130,6 +130,7 @@ static const Key policy_keys[] = {
 static const Key rule_keys[] = {
 	{ "weight", KEY_NUMBER, KEY_AT(PolicyRule, weight), .max = 1e6 },
 	{ "floor", KEY_CUSTOM, KEY_AT(PolicyRule, floor), .take = take_floor, A_FLOOR },
+	{ "p99", KEY_DURATION, KEY_AT(PolicyRule, p99_us) },
 	{ "forbid", A_SET_OF_MECHANISMS, KEY_AT(PolicyRule, forbidden) },
 	{ "protect", KEY_BOOL, KEY_AT(PolicyRule, protect) },
 	{ "keep_awake", KEY_BOOL, KEY_AT(PolicyRule, keep_awake) },

@@ -22,6 +22,7 @@ typedef struct PolicyRule {
 	char *match;
 	double weight; /* of a MB/s; default 1 */
 	RuleFloor floor;
+	uint64_t p99_us; /* settings that are slower are not used; 0: all are fast enough */
 	unsigned forbidden;
 	bool protect;    /* never touched */
 	bool keep_awake; /* no condition that stops serving IO */

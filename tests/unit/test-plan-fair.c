@@ -192,6 +192,44 @@ static void a_lighter_member_draws_no_more_than_its_pool_needs(void **state)
 	assert_true(p->devices[0].cap_w < n.devices[0].profile->rated_w);
 }
 
+static void a_ceiling_of_p99_takes_out_slower_settings_and_says_where_none_is_left(void **state)
+{
+	PolicyRule rule = { .match = "nvme*", .weight = 1 };
+	size_t n_slower = 0, n_said = 0;
+	double found_us = 0;
+	Node n;
+	(void)state;
+
+	start(&n, 0);
+	for (int i = 0; i < 6; i++)
+		add(&n, i % 2 ? "samsung-pm9a3" : "intel-p5510", INFINITY);
+	for (int k = 0; k < 6; k++) {
+		for (int percent = 90; percent >= 40; percent -= 10) {
+			_cleanup_(plan_freep) Plan *p = NULL;
+
+			fair.rules = &rule;
+			fair.n_rules = 1;
+			p = fair_plan(&n, rated(&n) * percent / 100);
+			fair.rules = NULL;
+			fair.n_rules = 0;
+			for (size_t i = 0; i < 6; i++) {
+				const PlannedDevice *d = &p->devices[i];
+
+				n_slower += k == 0 && d->p99_us > 1.5 * found_us;
+				n_said += d->reason == PLAN_SLOW;
+				if (k > 0 && d->reason != PLAN_SLOW)
+					assert_true(d->p99_us <= (double)rule.p99_us * 1.01);
+				else if (k > 0)
+					assert_true(setting_equal(&d->setting, &SETTING_AS_FOUND));
+				if (k == 0 && percent == 90)
+					found_us = MAX(found_us, d->p99_us);
+			}
+		}
+		rule.p99_us = (uint64_t)(found_us * (3 - 0.5 * k) / 2);
+	}
+	assert_true(n_slower > 0 && n_said > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -201,6 +239,8 @@ int main(void)
 			where_floors_do_not_fit_the_heavy_keep_theirs_and_the_others_equal_parts),
 		cmocka_unit_test(the_smallest_share_is_the_largest_possible_with_max),
 		cmocka_unit_test(a_pool_has_one_share),
+		cmocka_unit_test(
+			a_ceiling_of_p99_takes_out_slower_settings_and_says_where_none_is_left),
 		cmocka_unit_test(a_lighter_member_draws_no_more_than_its_pool_needs),
 	};
 
