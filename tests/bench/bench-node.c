@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Throughput kept under a budget over the same simulated hour of the same loads: storpower's plan
- * beside (a) every device capped to the same share of its own rated power, each at its own best
- * setting for that, (b) every device's bandwidth throttled to the same share of its full one, the
- * largest whose mean draw comes within the budget, (c) what the exact optimum of the planner's
- * objective could add at most. All watts are the hidden truth's, a mean over the hour. */
+/* Throughput kept under a budget over the same simulated hour of the same loads, and how evenly:
+ * storpower with the node's policy and with `throughput`, beside every device capped to the same
+ * share of its own rated power, each at its own best setting for that, and every device's bandwidth
+ * throttled to the same share of its full one, the largest whose mean draw comes within the budget.
+ * Shares are of what each device does without a budget. All watts are the hidden truth's, a mean
+ * over the hour. */
 
 #include <math.h>
 
@@ -16,17 +17,35 @@
 #define RUN_S    3600.0
 #define LOOK_S   1.0
 
+#define DEVICES_MAX 256
+#define BUSY_MB_S   0.1 /* without a budget; who does less has no share to speak of */
+
 #define LEAST_SHARE 0.002 /* of the bandwidth */
 #define BISECTIONS  8
 
 typedef struct Outcome {
-	double mb_s, watts; /* means */
-	double over_s;      /* true draw above the budget; NAN: it changed too often to tell */
+	double mb_s, watts;     /* means */
+	double over_s;          /* true draw above the budget; NAN: it changed too often to tell */
+	double of[DEVICES_MAX]; /* MB/s of each device */
 } Outcome;
 
 typedef struct Limit {
 	double percent, budget_w;
 } Limit;
+
+/* Adds what each device has done so far, times `sign`. */
+static void add_bytes(Inventory *node, double sign, Outcome *o)
+{
+	DeviceCounters c;
+
+	for (size_t i = 0; i < MIN(sim_node_size(node), (size_t)DEVICES_MAX); i++) {
+		Device *d = (Device *)sim_node_device(node, i);
+
+		if (d->ops->counters(d, &c) >= 0)
+			o->of[i] +=
+				sign * (double)(c.bytes[READ_IO] + c.bytes[WRITE_IO]) / 1e6 / RUN_S;
+	}
+}
 
 static Outcome measure(Fixture *f, double budget_w)
 {
@@ -34,6 +53,7 @@ static Outcome measure(Fixture *f, double budget_w)
 	Outcome o = {};
 
 	fixture_run(f, SETTLE_S);
+	add_bytes(f->node, -1, &o);
 	start_j = sim_node_joules(f->node);
 	sim_node_over_seconds(f->node, budget_w);
 	for (double t = 0; t < RUN_S; t += LOOK_S) {
@@ -42,6 +62,7 @@ static Outcome measure(Fixture *f, double budget_w)
 		o.over_s += sim_node_over_seconds(f->node, budget_w);
 	}
 	o.watts = (sim_node_joules(f->node) - start_j) / RUN_S;
+	add_bytes(f->node, 1, &o);
 	return o;
 }
 
@@ -77,15 +98,21 @@ static void ask_plan(Fixture *f, double budget_w, double *ret_gap, double *ret_s
 	*ret_shortfall_w = plan->shortfall_w;
 }
 
-static Outcome run_storpower(const char *node, const Limit *l, double *ret_gap,
+/* policy NULL: the node's. */
+static Outcome run_storpower(const char *node, const char *policy, const Limit *l, double *ret_gap,
 			     double *ret_shortfall_w)
 {
+	_cleanup_free_ char *error = NULL;
 	char limit[16];
 	Outcome o;
 	Fixture f;
 
 	snprintf(limit, sizeof(limit), "%.0f%%", l->percent);
 	begin(&f, node);
+	if (policy && control_set_policy(f.control, policy, &error) < 0) {
+		log_error("%s", error);
+		exit(EXIT_FAILURE);
+	}
 	fixture_set(&f, limit);
 	o = measure(&f, l->budget_w);
 	ask_plan(&f, l->budget_w, ret_gap, ret_shortfall_w);
@@ -186,10 +213,37 @@ static bool within(const Outcome *o, double budget_w)
 	return o->watts <= budget_w * 1.0001;
 }
 
-static void print_cell(const Outcome *o, const Outcome *full, double budget_w)
+typedef struct Evenness {
+	double least, jain;
+} Evenness;
+
+/* Jain's index: 1 where all shares are equal, 1/n where one has all (Jain, Chiu and Hawe, 1984). */
+static Evenness evenness(const Outcome *o, const Outcome *full)
 {
-	printf(" | %5.1f %% %6.1f W %c %4.0f s", 100 * o->mb_s / full->mb_s, o->watts,
-	       within(o, budget_w) ? ' ' : '!', o->over_s);
+	double sum = 0, squares = 0, n = 0;
+	Evenness e = { .least = INFINITY };
+
+	for (size_t i = 0; i < DEVICES_MAX; i++) {
+		double x = MIN(o->of[i] / full->of[i], 1.0);
+
+		if (!(full->of[i] > BUSY_MB_S))
+			continue;
+		e.least = MIN(e.least, x);
+		sum += x;
+		squares += x * x;
+		n++;
+	}
+	e.jain = squares > 0 ? sum * sum / (n * squares) : NAN;
+	return e;
+}
+
+static void print_row(const char *way, const Outcome *o, const Outcome *full, const Limit *l)
+{
+	Evenness e = evenness(o, full);
+
+	printf("  %-28s %6.1f %%  %6.1f W %c %5.0f s  %6.1f %%  %5.2f\n", way,
+	       100 * o->mb_s / full->mb_s, o->watts, within(o, l->budget_w) ? ' ' : '!', o->over_s,
+	       100 * e.least, e.jain);
 }
 
 static void write_number(FILE *json, const char *name, double v)
@@ -207,22 +261,25 @@ static void write_outcome(FILE *json, const char *name, const Outcome *o, const 
 	write_number(json, "kept", o->mb_s / full->mb_s);
 	write_number(json, "watts", o->watts);
 	write_number(json, "over_s", o->over_s);
+	write_number(json, "least_share", evenness(o, full).least);
+	write_number(json, "jain", evenness(o, full).jain);
 	fprintf(json, "}");
 }
 
 static void bench_limit(const char *name, const char *node, const Limit *l, const Outcome *full,
 			FILE *json)
 {
-	double gap, shortfall_w, share;
-	Outcome s = run_storpower(node, l, &gap, &shortfall_w);
+	double gap, shortfall_w, share, ignored;
+	Outcome s = run_storpower(node, NULL, l, &gap, &shortfall_w);
+	Outcome t = run_storpower(node, "throughput", l, &ignored, &ignored);
 	Outcome a = run_alike(node, l);
 	Outcome b = throttle_to(node, l->budget_w, &share);
 
-	printf("%-8s %2.0f %% %7.1f W", name, l->percent, l->budget_w);
-	print_cell(&s, full, l->budget_w);
-	print_cell(&a, full, l->budget_w);
-	print_cell(&b, full, l->budget_w);
-	printf(" | %.4f %%\n", 100 * gap);
+	printf("%s, %.0f %% = %.1f W\n", name, l->percent, l->budget_w);
+	print_row("storpower", &s, full, l);
+	print_row("its policy throughput", &t, full, l);
+	print_row("every drive capped alike", &a, full, l);
+	print_row("bandwidth throttled alike", &b, full, l);
 	fflush(stdout);
 
 	fprintf(json, "{\"bench\":\"throughput\",\"node\":\"%s\"", name);
@@ -234,6 +291,7 @@ static void bench_limit(const char *name, const char *node, const Limit *l, cons
 	write_number(json, "gap", gap);
 	write_number(json, "throttle_share", share);
 	write_outcome(json, "storpower", &s, full, l->budget_w);
+	write_outcome(json, "by_throughput", &t, full, l->budget_w);
 	write_outcome(json, "capped_alike", &a, full, l->budget_w);
 	write_outcome(json, "throttled_alike", &b, full, l->budget_w);
 	fprintf(json, "}\n");
@@ -246,7 +304,7 @@ static void bench(const char *name, FILE *json)
 	double rated_w;
 	Outcome full = run_free(node, &rated_w);
 
-	printf("%-8s free %6.1f W | %.0f MB/s is 100 %%\n", name, full.watts, full.mb_s);
+	printf("%s without a budget: %.0f MB/s, %.1f W\n", name, full.mb_s, full.watts);
 	for (size_t i = 0; i < ELEMENTSOF(percents); i++) {
 		Limit l = { percents[i], rated_w * percents[i] / 100 };
 
@@ -259,13 +317,12 @@ int main(int argc, char **argv)
 	static const char *const nodes[] = { "mixed", "flash", "archive" };
 	FILE *json = bench_json(&argc, argv);
 
-	printf("node      budget        | %-25s | %-25s | %-25s | to optimum\n", "storpower",
-	       "capped alike", "throttled alike");
+	printf("  %-28s %8s  %8s %9s %9s  %5s\n", "", "kept", "drawn", "above", "least", "Jain");
 	for (size_t i = 0; i < ELEMENTSOF(nodes); i++)
 		bench(nodes[i], json);
-	printf("Throughput kept, mean true draw, and seconds of the %.0f above the budget. !: the mean is "
-	       "above it, and this way has nothing less. To optimum: what a perfect plan of the same "
-	       "model could add.\n",
+	printf("Throughput kept, mean true draw, and seconds of the %.0f above the budget. !: the mean "
+	       "is\nabove it, and this way has nothing less. The least share that a busy device keeps, "
+	       "and\nJain's index of all of them.\n",
 	       RUN_S);
 	return fclose(json) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
