@@ -60,7 +60,7 @@ static void add_rule(Terms *t, const PolicyRule *r, const PlanDevice *d)
 	t->hold |= r->redirect == REDIRECT_HOLD;
 	if (r->weight != 1)
 		t->weight = r->weight;
-	if (r->floor.mb_s > 0 || r->floor.share > 0) {
+	if (r->floor.given) {
 		t->floor_mb_s = r->floor.mb_s;
 		t->floor_share = r->floor.share;
 	}

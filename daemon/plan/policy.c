@@ -62,7 +62,7 @@ static int take_rate(const IniLine *l, void *member)
 
 static int take_floor(const IniLine *l, void *member)
 {
-	RuleFloor floor = {};
+	RuleFloor floor = { .given = true };
 	int r = take_rate(l, &floor.mb_s);
 
 	if (r == -EINVAL)

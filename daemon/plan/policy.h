@@ -14,6 +14,7 @@ typedef struct RuleLimit {
 /* What is kept if the budget allows at all: a share of what is asked for, or a throughput. Both 0:
  * nothing. */
 typedef struct RuleFloor {
+	bool given;
 	double share, mb_s;
 } RuleFloor;
 

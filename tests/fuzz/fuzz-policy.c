@@ -11,11 +11,23 @@ static void put_mechanisms(FuzzReport *r, unsigned set)
 	fputs("\n", r->stream);
 }
 
+static void put_floor(FuzzReport *r, const RuleFloor *floor)
+{
+	if (floor->mb_s > 0)
+		fuzz_put_number(r, "floor=", floor->mb_s, "MB/s\n");
+	else
+		fuzz_put_percent(r, "floor", floor->share);
+	fuzz_check(floor->mb_s >= 0 && floor->share >= 0 && floor->share <= 1);
+}
+
 static void put_rule(FuzzReport *r, const PolicyRule *rule)
 {
 	fprintf(r->stream, "[devices %s]\n", rule->match);
 	fuzz_put_number(r, "weight=", rule->weight, "\n");
-	fuzz_put_number(r, "floor=", rule->floor_mb_s, "MB/s\n");
+	if (rule->floor.given)
+		put_floor(r, &rule->floor);
+	if (rule->p99_us)
+		fuzz_put_us(r, "p99", (double)rule->p99_us);
 	put_mechanisms(r, rule->forbidden);
 	fuzz_put_bool(r, "protect", rule->protect);
 	fuzz_put_bool(r, "keep_awake", rule->keep_awake);
@@ -24,7 +36,7 @@ static void put_rule(FuzzReport *r, const PolicyRule *rule)
 	if (rule->limit.share > 0)
 		fuzz_put_percent(r, "limit", rule->limit.share);
 	fprintf(r->stream, "redirect=%s\n", rule->redirect == REDIRECT_HOLD ? "hold" : "as-found");
-	fuzz_check(rule->weight >= 0 && rule->floor_mb_s >= 0 && rule->limit.share <= 1);
+	fuzz_check(rule->weight >= 0 && rule->limit.share <= 1);
 }
 
 static char *report(const char *path, bool *ret_complaints)
@@ -47,6 +59,11 @@ static char *report(const char *path, bool *ret_complaints)
 	fuzz_put_us(&r, "dwell", (double)p->dwell_us);
 	fuzz_put_number(&r, "hysteresis=", p->hysteresis, "\n");
 	fuzz_put_number(&r, "demand_headroom=", p->demand_headroom, "\n");
+	if (isfinite(p->fairness))
+		fuzz_put_number(&r, "fairness=", p->fairness, "\n");
+	else
+		fputs("fairness=max\n", r.stream);
+	put_floor(&r, &p->floor);
 	fuzz_put_number(&r, "latency_weight=", p->latency_weight, "\n");
 	for (size_t i = 0; i < p->n_rules; i++)
 		put_rule(&r, &p->rules[i]);
@@ -69,8 +86,11 @@ static const FuzzIni ini = {
 			{ "policy hysteresis", "3%" },
 			{ "policy demand_headroom", "1.25" },
 			{ "policy latency_weight", "0" },
+			{ "policy fairness", "1" },
+			{ "policy floor", "25%" },
 			{ "devices weight", "1" },
-			{ "devices floor", "0MB/s" },
+			{ "devices floor", "" },
+			{ "devices p99", "" },
 			{ "devices forbid", "" },
 			{ "devices protect", "no" },
 			{ "devices keep_awake", "no" },

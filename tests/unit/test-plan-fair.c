@@ -100,7 +100,9 @@ static void nobody_is_starved_for_a_neighbour(void **state)
 
 static void where_floors_do_not_fit_the_heavy_keep_theirs_and_the_others_equal_parts(void **state)
 {
-	PolicyRule rule = { .match = "intel*", .weight = 5, .floor = { .share = 0.8 } };
+	PolicyRule rule = { .match = "intel*",
+			    .weight = 5,
+			    .floor = { .given = true, .share = 0.8 } };
 	size_t n_partly = 0;
 	Node n;
 	(void)state;

@@ -258,7 +258,9 @@ static void a_device_without_a_knob_is_said_to_have_none(void **state)
 
 static void a_floor_is_kept_while_the_budget_allows(void **state)
 {
-	PolicyRule rule = { .match = "intel*", .weight = 0.01, .floor.mb_s = 50 };
+	PolicyRule rule = { .match = "intel*",
+			    .weight = 0.01,
+			    .floor = { .given = true, .mb_s = 50 } };
 	Policy policy = *balanced;
 	Node n;
 	(void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,12 +75,15 @@ static void every_key_is_read(void **state)
 				     "hysteresis = 4.5%\n"
 				     "demand_headroom = 2\n"
 				     "latency_weight = 0.5\n"
+				     "fairness = max\n"
+				     "floor = 30%\n"
 				     "[devices nvme*]\n"
 				     "weight = 2.5\n"
 				     "floor = 1.2GB/s\n"
 				     "forbid = power-state\n"
 				     "[devices sd?]\n"
 				     "floor = 120MB/s\n"
+				     "p99 = 5ms\n"
 				     "protect = yes\n",
 				     &p, complaints),
 			 0);
@@ -96,7 +100,10 @@ static void every_key_is_read(void **state)
 	assert_float_equal(p->hysteresis, 0.045, 1e-12);
 	assert_float_equal(p->demand_headroom, 2, 0);
 	assert_float_equal(p->latency_weight, 0.5, 0);
+	assert_true(isinf(p->fairness));
+	assert_float_equal(p->floor.share, 0.3, 1e-12);
 	assert_int_equal(p->n_rules, 2);
+	assert_int_equal(p->rules[1].p99_us, 5000);
 	assert_string_equal(p->rules[0].match, "nvme*");
 	assert_float_equal(p->rules[0].weight, 2.5, 0);
 	assert_float_equal(p->rules[0].floor.mb_s, 1200, 1e-9);
@@ -317,6 +324,8 @@ static void balanced_says_the_defaults(void **state)
 	assert_int_equal(empty->forbidden, balanced->forbidden);
 	assert_int_equal(empty->deepest, balanced->deepest);
 	assert_int_equal(empty->rest, balanced->rest);
+	assert_float_equal(empty->fairness, balanced->fairness, 0);
+	assert_float_equal(empty->floor.share, balanced->floor.share, 0);
 	assert_int_equal(empty->rest_idle_us, balanced->rest_idle_us);
 	assert_int_equal(empty->sleep_idle_us, balanced->sleep_idle_us);
 	assert_int_equal(empty->sleep_min_us, balanced->sleep_min_us);

@@ -78,7 +78,9 @@ static void a_pool_index_that_is_none_means_alone(void **state)
 
 static void a_pool_with_a_floor_sleeps_last(void **state)
 {
-	PolicyRule rule = { .match = "floored", .weight = 1, .floor.mb_s = 5 };
+	PolicyRule rule = { .match = "floored",
+			    .weight = 1,
+			    .floor = { .given = true, .mb_s = 5 } };
 	_cleanup_(plan_freep) Plan *p = NULL, *least = NULL;
 	Policy policy = *balanced;
 	Node n;

@@ -157,7 +157,7 @@ static bool same_plan(const Plan *a, const Plan *b)
 static void every_limit_holds_or_the_floor_is_reached(void **state)
 {
 	PolicyRule rules[] = {
-		{ .match = "samsung*", .weight = 3, .floor.mb_s = 100 },
+		{ .match = "samsung*", .weight = 3, .floor = { .given = true, .mb_s = 100 } },
 		{ .match = "intel-d3*", .weight = 1, .protect = true },
 	};
 	(void)state;

@@ -94,7 +94,7 @@ static void a_disk_rests_only_where_all_allow_it(void **state)
 	policy.rules = &rule;
 	policy.n_rules = 1;
 	assert_int_equal(rest_under(&n, &reason), CONDITION_IDLE_B);
-	rule = (PolicyRule){ .match = "sda", .weight = 1, .floor.mb_s = 1 };
+	rule = (PolicyRule){ .match = "sda", .weight = 1, .floor = { .given = true, .mb_s = 1 } };
 	assert_int_equal(rest_under(&n, &reason), CONDITION_IDLE_B);
 	assert_int_equal(reason, PLAN_RESTING);
 }
