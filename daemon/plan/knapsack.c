@@ -149,6 +149,7 @@ static int solve(const Problem *p, double budget_w, size_t effort, Solution *s)
 	if (e < 0)
 		return e;
 	take_base(p, &r, s);
+	s->rate = r.break_class < p->n_classes ? r.rate : 0;
 	if (r.least_w <= budget_w)
 		return search(p, &r, budget_w, effort, s);
 	sum_up(p, s);

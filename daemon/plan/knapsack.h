@@ -33,6 +33,7 @@ typedef struct Solution {
 	double total_w, total_value;
 	double bound_value; /* no solution is worth more (Lagrangian bound, or what the search
 			       proved) */
+	double rate;        /* about what a watt more is worth; 0: there are enough */
 	double shortfall_w; /* budget missed by so much: every class is at its least watts */
 	bool optimal;       /* proved */
 } Solution;

@@ -15,6 +15,7 @@ typedef struct Walk {
 	const Curve *curves;
 	size_t *at;
 	double bound;
+	double scale; /* what the share is worth to all of the unit, over what to those here */
 } Walk;
 
 static int add(ChoiceList *l, const Choice *choice, const Part *part)
@@ -63,7 +64,7 @@ static double value_at(const Walk *k, double share)
 
 		sum += value_of(k->w, k->class->members[m], c, p, c->fixed ? p->lo_share : share);
 	}
-	return sum;
+	return sum * k->scale;
 }
 
 /* Where all members stand at one share. */
@@ -193,9 +194,28 @@ static int add_asleep(const Walk *k, ChoiceList *l)
 	return add(l, &c, &part);
 }
 
+/* A group's limit that holds some members of a unit holds all of it. */
+static double scale_of(const Walk *k)
+{
+	const Class *c = k->class;
+	double here = 0, all = 0;
+
+	if (c->n == c->unit->n)
+		return 1;
+	for (size_t m = 0; m < c->n; m++)
+		here += stake_of_curve(k->w, c->members[m], &k->curves[m]);
+	for (size_t m = 0; m < c->unit->n; m++) {
+		Curve other;
+
+		curve_build(k->w, c->unit->members[m], &other);
+		all += stake_of_curve(k->w, c->unit->members[m], &other);
+	}
+	return here > 0 ? all / here : 1;
+}
+
 static int start_walk(const Work *w, const Class *class, Curve *curves, Walk *ret)
 {
-	Walk k = { w, class, curves, calloc(class->n + 1, sizeof(*k.at)), INFINITY };
+	Walk k = { w, class, curves, calloc(class->n + 1, sizeof(*k.at)), INFINITY, 1 };
 
 	if (!k.at)
 		return -ENOMEM;
@@ -203,6 +223,7 @@ static int start_walk(const Work *w, const Class *class, Curve *curves, Walk *re
 		curve_build(w, class->members[m], &curves[m]);
 		k.bound = MIN(k.bound, curves[m].bound);
 	}
+	k.scale = scale_of(&k);
 	*ret = k;
 	return 0;
 }

@@ -87,8 +87,24 @@ static void take_picks(Work *w, const Subset *s, const Classes *c, const Solutio
 	}
 }
 
-/* Solves for a budget and writes the picks. */
-static int solve_subset(Work *w, const Subset *s, double budget_w, Solution *ret)
+/* Watts that a group leaves to the others are worth their price. */
+static void take_price(double price, ChoiceList *l)
+{
+	for (size_t k = 0; k < l->n; k++) {
+		Choice *c = &l->choices[k];
+
+		c->lo_value -= price * c->lo_w;
+		c->hi_value -= price * c->hi_w;
+		if (c->hi_value >= c->lo_value)
+			continue;
+		c->hi_value = c->lo_value;
+		c->hi_w = c->lo_w;
+		l->parts[k].hi_share = l->parts[k].lo_share;
+	}
+}
+
+/* Solves for a budget, where a watt has its price, and writes the picks. */
+static int solve_subset(Work *w, const Subset *s, double budget_w, double price, Solution *ret)
 {
 	_cleanup_free_ Curve *curves = calloc(s->longest + 1, sizeof(*curves));
 	_cleanup_(classes_done) Classes c = {};
@@ -99,6 +115,7 @@ static int solve_subset(Work *w, const Subset *s, double budget_w, Solution *ret
 		r = keep_floors(w, s->classes, s->n, budget_w, &c);
 	if (r < 0)
 		return r;
+	take_price(price, &c.list);
 	p = (Problem){ c.list.choices, c.first, s->n, budget_w };
 	r = knapsack_solve(&p, 0, ret);
 	if (r >= 0)
@@ -132,51 +149,50 @@ static void pin(Work *w, const Class *c)
 }
 
 /* Solves a group within its limit, and nothing changes it any more. */
-static int pin_group(Work *w, size_t group)
+static int pin_group(Work *w, size_t group, double price)
 {
 	_cleanup_(solution_done) Solution solution = {};
 	_cleanup_(subset_done) Subset s = {};
 	int r = subset_new(w, group, &s);
 
 	if (r >= 0)
-		r = solve_subset(w, &s, MAX(w->in->groups[group].limit_w, 0.0), &solution);
+		r = solve_subset(w, &s, MAX(w->in->groups[group].limit_w, 0.0), price, &solution);
 	for (size_t c = 0; r >= 0 && c < s.n; c++)
 		pin(w, &s.classes[c]);
 	return r;
 }
 
 /* 1: the first group over its limit was pinned; 0: none is over. */
-static int pin_a_group(Work *w, bool *done)
+static int pin_a_group(Work *w, double price, bool *done)
 {
 	for (size_t g = 0; g < w->in->n_groups; g++) {
 		if (done[g] || !(group_watts(w, g) > w->in->groups[g].limit_w))
 			continue;
 		done[g] = true;
-		return pin_group(w, g) < 0 ? -ENOMEM : 1;
+		return pin_group(w, g, price) < 0 ? -ENOMEM : 1;
 	}
 	return 0;
 }
 
-int solve_groups(Work *w, Solution *ret)
+/* The whole node, and each group that is over its limit by itself, where a watt has that price.
+ * *ret_bound: no plan is worth more, with the groups' limits or without. */
+static int solve_at(Work *w, const Subset *all, double price, double *ret_bound, Solution *ret)
 {
 	_cleanup_free_ bool *done = calloc(w->in->n_groups + 1, sizeof(*done));
 	_cleanup_(solution_done) Solution s = {};
-	_cleanup_(subset_done) Subset all = {};
-	/* the bound of the node without its groups' limits holds with them as well */
-	double bound_value = 0;
 	bool pinned = false;
-	int r = done ? subset_new(w, PLAN_NO_GROUP, &all) : -ENOMEM;
+	int r = done ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < w->in->n_devices; i++)
 		w->pinned[i] = false;
 	while (r >= 0) {
 		solution_done(&s);
-		r = solve_subset(w, &all, w->in->budget_w, &s);
+		r = solve_subset(w, all, w->in->budget_w, 0, &s);
 		if (r < 0)
 			return r;
 		if (!pinned)
-			bound_value = s.bound_value;
-		r = pin_a_group(w, done);
+			*ret_bound = s.bound_value;
+		r = pin_a_group(w, price, done);
 		if (r == 0)
 			break;
 		pinned = true;
@@ -184,8 +200,77 @@ int solve_groups(Work *w, Solution *ret)
 	if (r < 0)
 		return r;
 	*ret = s;
-	ret->bound_value = MAX(bound_value, s.total_value);
 	ret->optimal = s.optimal && !pinned;
+	s = (Solution){};
+	return pinned;
+}
+
+typedef struct Picks {
+	Pick *picks;
+	bool *pinned;
+} Picks;
+
+static void picks_done(Picks *p)
+{
+	free(p->picks);
+	free(p->pinned);
+}
+
+static int picks_new(size_t n, Picks *ret)
+{
+	*ret = (Picks){ calloc(n + 1, sizeof(*ret->picks)), calloc(n + 1, sizeof(*ret->pinned)) };
+	return ret->picks && ret->pinned ? 0 : -ENOMEM;
+}
+
+static void swap_picks(Work *w, Picks *p)
+{
+	Picks in_work = { w->picks, w->pinned };
+
+	w->picks = p->picks;
+	w->pinned = p->pinned;
+	*p = in_work;
+}
+
+/* A group that spends its last watt may keep it from others to whom it is worth more: solves again
+ * where each watt of a group is charged what it was worth to them. The better one stays. */
+static int solve_charged(Work *w, const Subset *all, Solution *s)
+{
+	_cleanup_(solution_done) Solution charged = {};
+	_cleanup_(picks_done) Picks uncharged = {};
+	double bound_value, short_w = shortfall_of(w, s), less_w;
+	int r = picks_new(w->in->n_devices, &uncharged);
+
+	if (r < 0)
+		return r;
+	swap_picks(w, &uncharged);
+	r = solve_at(w, all, s->rate, &bound_value, &charged);
+	less_w = r < 0 ? 0 : short_w - shortfall_of(w, &charged);
+	if (r < 0 || less_w < -SHORTFALL_LEAST_W ||
+	    (less_w <= SHORTFALL_LEAST_W && charged.total_value <= s->total_value)) {
+		swap_picks(w, &uncharged);
+		return MIN(r, 0);
+	}
+	solution_done(s);
+	*s = charged;
+	charged = (Solution){};
+	return 0;
+}
+
+int solve_groups(Work *w, Solution *ret)
+{
+	_cleanup_(solution_done) Solution s = {};
+	_cleanup_(subset_done) Subset all = {};
+	double bound_value = 0;
+	int r = subset_new(w, PLAN_NO_GROUP, &all);
+
+	if (r >= 0)
+		r = solve_at(w, &all, 0, &bound_value, &s);
+	if (r > 0 && s.rate > 0)
+		r = solve_charged(w, &all, &s);
+	if (r < 0)
+		return r;
+	*ret = s;
+	ret->bound_value = MAX(bound_value, s.total_value);
 	s = (Solution){};
 	return 0;
 }

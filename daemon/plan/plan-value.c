@@ -61,6 +61,11 @@ double value_of(const Work *w, size_t i, const Curve *c, const Piece *p, double 
 	return condition_is_sleep(p->candidate->setting.condition) ? v : v + AWAKE_WORTH;
 }
 
+double stake_of_curve(const Work *w, size_t i, const Curve *c)
+{
+	return w->terms[i].weight * (alpha_of(w) > 0 ? c->asked_w : c->asked_mb_s);
+}
+
 double worth_of(const Work *w, size_t i, double mb_s)
 {
 	const Pick *p = &w->picks[i];

@@ -192,6 +192,8 @@ double piece_watts(const Piece *p, double share);
 
 /* plan-value.c: what a share on a piece is worth, by the policy's weight and fairness. */
 double value_of(const Work *w, size_t i, const Curve *c, const Piece *p, double share);
+/* What all that is asked of it is worth, as a measure. */
+double stake_of_curve(const Work *w, size_t i, const Curve *c);
 /* What a throughput is worth to a device without what only tells equals apart. */
 double worth_of(const Work *w, size_t i, double mb_s);
 /* PlannedDevice.stake */
