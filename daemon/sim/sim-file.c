@@ -80,6 +80,8 @@ static int sensors_from_list(const char *list, unsigned *ret)
 
 	if (!words)
 		return -ENOMEM;
+	if (!*words)
+		return -EINVAL;
 	for (char **w = words; *w; w++) {
 		int kind = kind_from_name(*w);
 

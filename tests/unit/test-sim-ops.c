@@ -303,6 +303,7 @@ static void a_bad_node_file_is_refused(void **state)
 		"[node]\nnaem = x\n" NVME_IDLE,
 		"[node]\nname = x\nmodel_error = much\n" NVME_IDLE,
 		"[node]\nname = x\nsensors = gpu\n" NVME_IDLE,
+		"[node]\nname = x\nsensors =\n" NVME_IDLE,
 		NODE_HEAD "[devices a]\nprofile = no-such\n",
 		NODE_HEAD "[devices a]\ncount = 3\n",
 		NODE_HEAD NVME_IDLE "count = 0\n",
