@@ -183,7 +183,7 @@ static char *next_line(char *buf, int size, void *stream)
 	snprintf(buf, (size_t)size, "%.*s", good ? (int)n : 0, line);
 	if (line[strspn(line, BLANKS)] == '[') {
 		begin_section(r, buf);
-		strcpy(buf, "[]");
+		memcpy(buf, "[]", sizeof("[]"));
 	}
 	return buf;
 }

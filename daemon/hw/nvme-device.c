@@ -23,16 +23,15 @@ int nvme_device_open(char *const *controllers, NvmeDevice **ret)
 
 	if (!n)
 		return -ENOMEM;
-	for (r = 0; *controllers && r >= 0; controllers++)
-		r = strv_add(&n->names, *controllers);
-	if (r >= 0)
-		r = controller_open(n->names[0], &c);
+	r = controller_open(controllers[0], &c);
 	if (r < 0)
 		return r;
 	r = controller_identify(&c, &n->identity);
 	if (r < 0 && r != -EAGAIN)
-		log_warning("%s: it does not say what it is: %s", n->names[0],
+		log_warning("%s: it does not say what it is: %s", controllers[0],
 			    controller_answer(&c));
+	for (; r >= 0 && *controllers; controllers++)
+		r = strv_add(&n->names, *controllers);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(n);
