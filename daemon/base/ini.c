@@ -254,14 +254,31 @@ int ini_read(const char *path, IniHandler handler, void *userdata)
 	return r < 0 ? r : ini_read_text(path, text, handler, userdata);
 }
 
-int ini_complain(const IniLine *l, const char *format, ...)
+static void complain(const IniLine *l, const char *format, va_list ap)
 {
 	char text[512];
+
+	vsnprintf(text, sizeof(text), format, ap);
+	log_warning("%s:%u: %s", l->path, l->line, text);
+}
+
+int ini_complain(const IniLine *l, const char *format, ...)
+{
 	va_list ap;
 
 	va_start(ap, format);
-	vsnprintf(text, sizeof(text), format, ap);
+	complain(l, format, ap);
 	va_end(ap);
-	log_warning("%s:%u: %s", l->path, l->line, text);
+	return -EINVAL;
+}
+
+int ini_complain_of_heading(const IniLine *l, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	if (!l->key)
+		complain(l, format, ap);
+	va_end(ap);
 	return -EINVAL;
 }

@@ -33,3 +33,5 @@ int ini_read_text(const char *path, const char *text, IniHandler handler, void *
 
 /* Logs "PATH:LINE: ..." as a warning and returns -EINVAL. */
 int ini_complain(const IniLine *l, const char *format, ...) _printf_(2, 3);
+/* The same where the line is a heading. The keys below one that cannot be used say nothing more. */
+int ini_complain_of_heading(const IniLine *l, const char *format, ...) _printf_(2, 3);

@@ -281,7 +281,7 @@ void knob_set_take_failure(Managed *md, const StepOutcome *s, Tools *t)
 	us = obedience_note_failure(md, hk, !s->refused, t->now_us);
 	snprintf(what, sizeof(what), "%s: %s", s->value.text, failure_text(s->result));
 	if (!s->raises)
-		(void)obedience_withdraw(md, hk, what);
+		obedience_withdraw(md, hk, what);
 	replace_text(&md->knobs.problem, problem_text(md, s, us));
 	tell_failure(md, s, t);
 }

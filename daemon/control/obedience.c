@@ -139,17 +139,16 @@ static void withdraw(Obedience *o, char *why)
 	o->disobeys = true;
 }
 
-bool obedience_withdraw(Managed *md, const HeldKnob *hk, const char *what)
+void obedience_withdraw(Managed *md, const HeldKnob *hk, const char *what)
 {
 	Obedience *o = obedience_of(md, hk);
 
 	if (o->failures < (hk->knob->slow ? DISOBEYED_SLOW : DISOBEYED_FAST) ||
 	    !obedience_stands_aside(md, hk))
-		return false;
+		return;
 	withdraw(o, text_printf("it did not obey %u times, last when set to %s; a reset of the "
 				"device or a passed wake test brings it back",
 				o->failures, what));
-	return o->withdrawn_why;
 }
 
 bool obedience_note_taken(Managed *md, const HeldKnob *hk, const KnobValue *found, const Tools *t)

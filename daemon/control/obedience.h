@@ -29,9 +29,9 @@ void obedience_start(Managed *md, const HeldKnob *hk);
 void obedience_note_success(Managed *md, const HeldKnob *hk);
 /* asked: the device was asked, and did not obey. Returns how long it waits for the next try, us. */
 uint64_t obedience_note_failure(Managed *md, const HeldKnob *hk, bool asked, uint64_t now_us);
-/* After a failure to lower: too often, so it is not used any more? what: the value and the failure.
- */
-bool obedience_withdraw(Managed *md, const HeldKnob *hk, const char *what);
+/* After a failure to lower: what failed too often is not used any more. what: the value and the
+ * failure. */
+void obedience_withdraw(Managed *md, const HeldKnob *hk, const char *what);
 /* Somebody else has set it. True: so often that it is left to them, as configured. */
 bool obedience_note_taken(Managed *md, const HeldKnob *hk, const KnobValue *found, const Tools *t);
 /* What is to be given back does not wait for as long as the next try to lower. */

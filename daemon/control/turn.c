@@ -184,7 +184,7 @@ static Need release_held(Control *c)
 	return n;
 }
 
-static void let_go(Control *c)
+static void let_sleep_on(Control *c)
 {
 	for_each_device(Managed, md, &c->fleet) knob_set_let_sleep_on(md, &c->tools);
 }
@@ -222,7 +222,7 @@ static void plan(Control *c, Need n, Outcome *o)
 	}
 	queue_add_need(&c->queue, more);
 	if (n.level > NEED_BETTER_PLAN && !c->limits.enforcing)
-		let_go(c);
+		let_sleep_on(c);
 	o->planned = changes || n.level == NEED_TOLD_PLAN;
 	o->cause = n.cause;
 	o->changed = true;

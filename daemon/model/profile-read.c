@@ -118,9 +118,8 @@ static int open_state(const IniLine *l, const char *number, void *userdata, void
 
 	/* "01" would be another section and the same state */
 	if (parse_unsigned(number, PROFILE_STATES_MAX - 1, &n) < 0 || (*number == '0' && number[1]))
-		return l->key ? -EINVAL
-			      : ini_complain(l, "[%s]: power states are numbered 0 to %d",
-					     l->section, PROFILE_STATES_MAX - 1);
+		return ini_complain_of_heading(l, "[%s]: power states are numbered 0 to %d",
+					       l->section, PROFILE_STATES_MAX - 1);
 	ps = &f->profile->states[n];
 	if (!ps->present) {
 		*ps = (PowerState){ .present = true, .operational = true, .max_w = NAN };
@@ -138,11 +137,9 @@ static int open_condition(const IniLine *l, const char *name, void *userdata, vo
 	ConditionPower *c;
 
 	if (n <= CONDITION_ACTIVE)
-		return l->key ? -EINVAL
-			      : ini_complain(l,
-					     "[%s]: conditions are idle_a, idle_b, idle_c, "
-					     "standby_y, standby_z",
-					     l->section);
+		return ini_complain_of_heading(
+			l, "[%s]: conditions are idle_a, idle_b, idle_c, standby_y, standby_z",
+			l->section);
 	c = &f->profile->conditions[n];
 	if (!c->present) {
 		*c = (ConditionPower){ .present = true, .watts = NAN };

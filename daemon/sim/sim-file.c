@@ -173,9 +173,8 @@ static const Key fault_keys[] = {
 
 static int complain_of_name(const IniLine *l, const char *name)
 {
-	return l->key ? -EINVAL
-		      : ini_complain(l, "[%s]: expected %s, but \"%s\" is something else",
-				     l->section, PLAIN_NAME, name);
+	return ini_complain_of_heading(l, "[%s]: expected %s, but \"%s\" is something else",
+				       l->section, PLAIN_NAME, name);
 }
 
 static int open_workload(const IniLine *l, const char *name, void *userdata, void **ret)

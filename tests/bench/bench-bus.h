@@ -6,6 +6,7 @@
 #include <systemd/sd-bus.h>
 
 #include "base/cleanup.h"
+#include "base/log.h"
 
 #define SERVICE   "org.storpower1"
 #define OBJECT    "/org/storpower1"
@@ -25,4 +26,18 @@ static inline int open_bus(const char *address, sd_bus **ret)
 	if (r >= 0)
 		*ret = TAKE_PTR(bus);
 	return r;
+}
+
+static inline int complain(int r, const char *what, const sd_bus_error *error)
+{
+	return log_error_errno(r, "%s: %s", what, error->message ?: "no answer");
+}
+
+static inline int release(sd_bus *bus, uint64_t cookie)
+{
+	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+	int r = sd_bus_call_method(bus, SERVICE, OBJECT, INTERFACE, "Release", &error, NULL, "t",
+				   cookie);
+
+	return r < 0 ? complain(r, "Release", &error) : 0;
 }

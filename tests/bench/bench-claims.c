@@ -17,11 +17,6 @@ typedef struct Times {
 	double set_us[ROUNDS], release_us[ROUNDS], ask_us[ROUNDS]; /* sorted when all are there */
 } Times;
 
-static int complain(int r, const char *what, const sd_bus_error *error)
-{
-	return log_error_errno(r, "%s: %s", what, error->message ?: "no answer");
-}
-
 /* Standing claims of 100 %, which move no knob, with a lease as most have. */
 static int set_budget(sd_bus *bus, uint64_t *ret_cookie)
 {
@@ -33,15 +28,6 @@ static int set_budget(sd_bus *bus, uint64_t *ret_cookie)
 
 	return r < 0 ? complain(r, "SetBudget", &error)
 		     : sd_bus_message_read(reply, "t", ret_cookie);
-}
-
-static int release(sd_bus *bus, uint64_t cookie)
-{
-	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
-	int r = sd_bus_call_method(bus, SERVICE, OBJECT, INTERFACE, "Release", &error, NULL, "t",
-				   cookie);
-
-	return r < 0 ? complain(r, "Release", &error) : 0;
 }
 
 static int ask(sd_bus *bus)

@@ -24,11 +24,6 @@ typedef struct Rounds {
 	double call_us[ROUNDS], enforce_us[ROUNDS], knobs[ROUNDS]; /* sorted when all are there */
 } Rounds;
 
-static int complain(int r, const char *what, const sd_bus_error *error)
-{
-	return log_error_errno(r, "%s: %s", what, error->message ?: "no answer");
-}
-
 static int set_budget(sd_bus *bus, const char *class, uint64_t *ret_cookie)
 {
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
@@ -39,15 +34,6 @@ static int set_budget(sd_bus *bus, const char *class, uint64_t *ret_cookie)
 	if (r < 0)
 		return complain(r, "SetBudget", &error);
 	return sd_bus_message_read(reply, "t", ret_cookie);
-}
-
-static int release(sd_bus *bus, uint64_t cookie)
-{
-	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
-	int r = sd_bus_call_method(bus, SERVICE, OBJECT, INTERFACE, "Release", &error, NULL, "t",
-				   cookie);
-
-	return r < 0 ? complain(r, "Release", &error) : 0;
 }
 
 static int last_enforce_us(sd_bus *bus, uint64_t *ret)

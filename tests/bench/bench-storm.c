@@ -43,11 +43,6 @@ static void note(Times *t, double ms)
 		t->ms[t->n++] = ms;
 }
 
-static int complain(int r, const char *what, const sd_bus_error *error)
-{
-	return log_error_errno(r, "%s: %s", what, error->message ?: "no answer");
-}
-
 static int set_budget(sd_bus *bus, double percent, const char *class, uint64_t *ret_cookie)
 {
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
@@ -58,15 +53,6 @@ static int set_budget(sd_bus *bus, double percent, const char *class, uint64_t *
 
 	return r < 0 ? complain(r, "SetBudget", &error)
 		     : sd_bus_message_read(reply, "t", ret_cookie);
-}
-
-static int release(sd_bus *bus, uint64_t cookie)
-{
-	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
-	int r = sd_bus_call_method(bus, SERVICE, OBJECT, INTERFACE, "Release", &error, NULL, "t",
-				   cookie);
-
-	return r < 0 ? complain(r, "Release", &error) : 0;
 }
 
 static double memory_mib(int pid)

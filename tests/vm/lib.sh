@@ -23,6 +23,42 @@ says_it() { # DEVICE PROPERTY VALUE
 	[[ $(says "$1" "$2") == "$3" ]] || { says "$1" "$2"; false; }
 }
 
+# What a test's `show` shows, where it failed; then ends the daemon. For at_end, before what is there.
+show_and_stop() { # FAILED
+	[[ $1 -eq 0 ]] || show 2>&1 | sed 's/^/# /'
+	[[ -z $daemon_pid ]] || stop_daemon
+}
+
+# A profile for drives in which an IO costs 2 and 4 mJ and a page 20 and 40 uJ: rates that an emulated
+# machine can do. Depth and chunk save nothing, so that only pacing can hold a budget; and the planner
+# takes pacing over a range of 256, which holds all budgets for all workloads.
+paced_drives() { # NAME IDLE_WATTS
+	mkdir -p "$tmp/etc/profiles"
+	cat >"$tmp/etc/profiles/$1.profile" <<-END
+		[profile]
+		match = none
+		kind = nvme
+		rated = 6 W
+		idle = $2 W
+		error = 0.001%
+		[points]
+		point = ps=0 qd=1 chunk=4K read random: 6W 40MB/s
+		point = ps=0 qd=64 chunk=4K read random: 6W 40MB/s
+		point = ps=0 qd=1 chunk=1024K read random: 6W 600MB/s
+		point = ps=0 qd=64 chunk=1024K read random: 6W 600MB/s
+		[energy]
+		error = 0.001%
+		read_random_io = 2mJ
+		read_random_page = 20uJ
+		read_sequential_io = 2mJ
+		read_sequential_page = 20uJ
+		write_random_io = 4mJ
+		write_random_page = 40uJ
+		write_sequential_io = 4mJ
+		write_sequential_page = 40uJ
+	END
+}
+
 # A profile for disks of hddsim that take SECONDS and WATTS to spin up, and "quick", a policy that stops
 # them again soon.
 quick_disks() { # SECONDS WATTS

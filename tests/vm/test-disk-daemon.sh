@@ -34,8 +34,7 @@ as_told() { # NAME DISK: what storpowerd says is what the disk is
 }
 
 cleanup() { # FAILED
-	[[ $1 -eq 0 ]] || show | sed 's/^/# /'
-	[[ -z $daemon_pid ]] || stop_daemon
+	show_and_stop "$1"
 	hddsim_stop_all
 }
 at_end=(cleanup "${at_end[@]}")

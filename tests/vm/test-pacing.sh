@@ -19,34 +19,8 @@ declare -A arguments=(
 )
 workloads=("4K random read" "64K random write" "16K mixed" "1M sequential")
 
-# An IO of 2 and 4 mJ and a page of 20 and 40 uJ: rates that an emulated machine can do. Depth and
-# chunk save nothing, so that only pacing can hold a budget; and the planner takes pacing over a range
-# of 256, which holds all budgets for all of the workloads.
-write_profile() {
-	mkdir -p "$tmp/etc/profiles"
-	cat >"$tmp/etc/profiles/$disk.profile" <<-END
-		[profile]
-		match = none
-		kind = nvme
-		rated = 6 W
-		idle = $idle_w W
-		error = 0.001%
-		[points]
-		point = ps=0 qd=1 chunk=4K read random: 6W 40MB/s
-		point = ps=0 qd=64 chunk=4K read random: 6W 40MB/s
-		point = ps=0 qd=1 chunk=1024K read random: 6W 600MB/s
-		point = ps=0 qd=64 chunk=1024K read random: 6W 600MB/s
-		[energy]
-		error = 0.001%
-		read_random_io = 2mJ
-		read_random_page = 20uJ
-		read_sequential_io = 2mJ
-		read_sequential_page = 20uJ
-		write_random_io = 4mJ
-		write_random_page = 40uJ
-		write_sequential_io = 4mJ
-		write_sequential_page = 40uJ
-	END
+configure() {
+	paced_drives $disk $idle_w
 	printf '[storpower]\ndiscover = no\n[device %s]\nprofile = %s\n' $disk $disk >"$tmp/etc/storpower.conf"
 }
 
@@ -146,7 +120,7 @@ by_one_rate() { # WATTS
 }
 
 nullb $disk 1024 20000 hw_queue_depth=128 max_sectors=4096 || { echo "Bail out! no null_blk"; exit 1; }
-write_profile
+configure
 start_bus
 start_daemon
 ok "where the io controller is not enabled, that is said" why_not io-cost "IOAccounting=yes"

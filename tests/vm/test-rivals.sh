@@ -21,11 +21,7 @@ show() {
 	cat $cgroups/io.cost.{qos,model}
 	tail -n 15 "$tmp/daemon.log"
 }
-cleanup() { # FAILED
-	[[ $1 -eq 0 ]] || show | sed 's/^/# /'
-	[[ -z $daemon_pid ]] || stop_daemon
-}
-at_end=(cleanup "${at_end[@]}")
+at_end=(show_and_stop "${at_end[@]}")
 
 # What a drive of this model is given: the first solution of the database's entry.
 add_to_hwdb() {
@@ -105,33 +101,6 @@ limit() {
 	within 10 is_set && ctl verify && model=$(line io.cost.model)
 }
 
-write_profile() {
-	mkdir -p "$tmp/etc/profiles"
-	cat >"$tmp/etc/profiles/paced.profile" <<-END
-		[profile]
-		match = none
-		kind = nvme
-		rated = 6 W
-		idle = 1 W
-		error = 0.001%
-		[points]
-		point = ps=0 qd=1 chunk=4K read random: 6W 40MB/s
-		point = ps=0 qd=64 chunk=4K read random: 6W 40MB/s
-		point = ps=0 qd=1 chunk=1024K read random: 6W 600MB/s
-		point = ps=0 qd=64 chunk=1024K read random: 6W 600MB/s
-		[energy]
-		error = 0.001%
-		read_random_io = 2mJ
-		read_random_page = 20uJ
-		read_sequential_io = 2mJ
-		read_sequential_page = 20uJ
-		write_random_io = 4mJ
-		write_random_page = 40uJ
-		write_sequential_io = 4mJ
-		write_sequential_page = 40uJ
-	END
-}
-
 modprobe nvme
 device=nvme0 disk=nvme0n1
 within 30 test -b /dev/$disk
@@ -143,7 +112,7 @@ mkdir $cgroups/udev
 for pid in $(pidof systemd-udevd); do
 	echo "$pid" >$cgroups/udev/cgroup.procs
 done
-write_profile
+paced_drives paced 1
 add_to_hwdb
 add_rule
 an_event

@@ -16,11 +16,7 @@ show() {
 	ctl explain
 	tail -n 30 "$tmp/daemon.log"
 }
-cleanup() { # FAILED
-	[[ $1 -eq 0 ]] || show | sed 's/^/# /'
-	[[ -z $daemon_pid ]] || stop_daemon
-}
-at_end=(cleanup "${at_end[@]}")
+at_end=(show_and_stop "${at_end[@]}")
 
 modprobe -a ahci sd-mod nvme
 udevadm settle --timeout=30

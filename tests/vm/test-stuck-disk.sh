@@ -11,8 +11,7 @@
 options=(--mb-s=20 --size-mb=64 --spin-up-ms=2000 --watts=10.8:9.3:9 --condition=standby_z:1.5:300:2000)
 
 cleanup() { # FAILED
-	[[ $1 -eq 0 ]] || show 2>&1 | sed 's/^/# /'
-	[[ -z $daemon_pid ]] || stop_daemon
+	show_and_stop "$1"
 	mdadm --stop /dev/md0 2>/dev/null
 	hddsim_stop_all
 }
