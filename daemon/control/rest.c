@@ -232,28 +232,28 @@ uint64_t rest_settled_us(const Managed *md, uint64_t now_us)
 	return !md->cache.held_us || now_us >= quiet_us ? 0 : quiet_us;
 }
 
-/* What a deeper condition saves is there when it is reached. */
-static bool is_to_go_deeper(const Managed *md)
+static bool is_to_sleep(const Managed *md)
 {
-	return md->knobs.target.condition > md->knobs.actual.condition;
+	Condition target = md->knobs.target.condition;
+
+	return target > CONDITION_IDLE_B && target > md->knobs.actual.condition;
 }
 
 void rest_await(Managed *md)
 {
-	md->rest.awaits = is_to_go_deeper(md);
+	md->rest.awaits = is_to_sleep(md);
 }
 
 bool rest_await_on(Managed *md, bool same, const Policy *p, Tools *t)
 {
 	bool may;
 
-	if (!is_to_go_deeper(md)) {
+	if (!is_to_sleep(md)) {
 		md->rest.awaits = false;
 		return false;
 	}
 	rest_judge(md, p, t);
-	may = md->knobs.target.condition <= CONDITION_IDLE_B ||
-	      MAX(md->rest.limits.deepest, md->rest.limits.needed) > CONDITION_IDLE_B;
+	may = MAX(md->rest.limits.deepest, md->rest.limits.needed) > CONDITION_IDLE_B;
 	md->rest.awaits &= same && may;
 	return !may;
 }

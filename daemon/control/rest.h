@@ -18,7 +18,7 @@ void rest_refuse(Managed *md, const char *why, Tools *t);
 uint64_t rest_settled_us(const Managed *md, uint64_t now_us);
 /* A cache that holds back what it can may not hold back enough. */
 void rest_watch_settling(Managed *md, Tools *t);
-/* Is it still to be put into a deeper condition, once what comes before is done? */
+/* Is it still to be put to sleep, once what comes before is done? */
 void rest_await(Managed *md);
 /* Whether it still is. `same`: the budget for which it was. True: what was planned for it can no
  * longer be. */
