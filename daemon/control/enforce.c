@@ -14,7 +14,8 @@
 #include "control/wear-account.h"
 #include "control/workload.h"
 
-#define ROUNDS_MAX 3
+#define ROUNDS_MAX    3
+#define LATER_LEAST_W 1e-6
 
 void enforce_note_event(Control *c, uint64_t now_us)
 {
@@ -213,12 +214,14 @@ Need enforce_steps(Control *c)
 	return more;
 }
 
-static size_t count_held(const Control *c)
+/* What is planned of it saves watts that it does not save yet. */
+static bool any_saves_later(const Control *c)
 {
-	size_t n = 0;
-
-	for_each_device(const Managed, md, &c->fleet) n += gather_is_held(md, c->tools.now_us);
-	return n;
+	for_each_device(const Managed, md,
+			&c->fleet) if (gather_is_held(md, c->tools.now_us) &&
+				       md->cap_w > md->planned.device.cap_w +
+							   LATER_LEAST_W) return true;
+	return false;
 }
 
 /* Those that were to be put to sleep and no longer are can be planned for again. True: what was
@@ -286,7 +289,6 @@ int enforce_plan(Control *c, bool may_keep, bool *ret_changes, Need *ret_more)
 	if (await_on(c, gather_policy(c)))
 		may_keep = false;
 	for (unsigned round = 0; round < ROUNDS_MAX; round++) {
-		size_t n_held = count_held(c);
 		bool kept;
 		int r = decide_once(c, may_keep && round == 0, &kept, ret_changes);
 
@@ -294,10 +296,10 @@ int enforce_plan(Control *c, bool may_keep, bool *ret_changes, Need *ret_more)
 			return r;
 		if (!kept)
 			await_sleep(c);
-		if (count_held(c) > n_held && round + 1 < ROUNDS_MAX)
+		if (!kept && any_saves_later(c) && round + 1 < ROUNDS_MAX)
 			continue;
 		more = need_more(more, enforce_steps(c));
-		if (kept || count_held(c) <= n_held)
+		if (kept || !any_saves_later(c))
 			break;
 	}
 	*ret_more = more;
