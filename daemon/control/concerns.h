@@ -55,11 +55,13 @@ typedef struct Workload {
 	bool has_counters;
 	MeterRates rates;
 	Mix mix;
-	bool has_mix;         /* seen, not assumed */
-	double offered_depth; /* most outstanding IO seen lately */
-	double demand_mb_s;   /* INFINITY: saturated */
-	double waiting;       /* IOs in the device when it was last looked at */
-	uint64_t waiting_us;  /* when that was */
+	bool has_mix;           /* seen, not assumed */
+	double offered_depth;   /* most outstanding IO seen lately */
+	double demand_mb_s;     /* INFINITY: as much as it can get */
+	double free_mb_s;       /* the same when it was last not held back; INFINITY: unknown */
+	uint64_t free_until_us; /* so long that is believed while it is held back */
+	double waiting;         /* IOs in the device when it was last looked at */
+	uint64_t waiting_us;    /* when that was */
 	uint64_t last_io_us, last_read_us, last_write_us;
 	uint64_t own_io_until_us; /* until then a knob of ours writes to the disk itself */
 } Workload;

@@ -10,11 +10,13 @@
 #define BUSY_DEPTH     0.85 /* of the depth it may have: waiting for the device, not for work */
 #define DEMAND_CHANGE  0.1  /* relative: worth a new plan */
 #define MIX_CHANGE     0.15
+#define REMEMBERED_US  (600 * USEC_PER_SEC) /* then it may ask for more by now */
 
 void workload_init(Managed *md, uint64_t now_us)
 {
 	md->workload = (Workload){ .mix = MIX_UNKNOWN,
 				   .demand_mb_s = INFINITY,
+				   .free_mb_s = INFINITY,
 				   .last_io_us = now_us,
 				   .last_read_us = now_us,
 				   .last_write_us = now_us };
@@ -127,15 +129,30 @@ static bool is_saturated(const Managed *md, double near)
 	return workload_mb_s(w) >= near * p.mb_s;
 }
 
+/* Who is held back asks for what it asked for before; else it would be given all, found not to use
+ * it, and be held back again. Who gets more than that asks for more. */
+static double held_back_mb_s(Workload *w, uint64_t now_us)
+{
+	if (now_us >= w->free_until_us || workload_mb_s(w) > w->free_mb_s)
+		w->free_mb_s = INFINITY;
+	return w->free_mb_s;
+}
+
 /* A device planned for its demand and the policy's headroom is busy for 1/headroom of the time:
  * more than half-way from there to all of it wants more. */
 void workload_judge(Managed *md, const Policy *policy, const Tools *t)
 {
 	double near = (1 + 1 / policy->demand_headroom) / 2;
+	Workload *w = &md->workload;
 
-	if (md->workload.last_io_us == t->now_us)
-		judge_mix(&md->workload, &md->knobs.actual);
-	md->workload.demand_mb_s = is_saturated(md, near) ? INFINITY : workload_mb_s(&md->workload);
+	if (w->last_io_us == t->now_us)
+		judge_mix(w, &md->knobs.actual);
+	if (is_saturated(md, near)) {
+		w->demand_mb_s = held_back_mb_s(w, t->now_us);
+		return;
+	}
+	w->demand_mb_s = w->free_mb_s = workload_mb_s(w);
+	w->free_until_us = t->now_us + REMEMBERED_US;
 }
 
 void workload_forget_counters(Managed *md)

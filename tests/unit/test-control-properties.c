@@ -22,8 +22,9 @@
 #define CLAIMS_MAX     8
 #define EPSILON_W      1e-6
 /* What a plan's value, MB/s, holds besides throughput asked for: spare capacity and staying put. */
-#define SPARE_MB_S 0.01
-#define TRADED     0.001 /* of the throughput, for them */
+#define SPARE_MB_S  0.01
+#define TRADED      0.001 /* of a share, for them */
+#define FLOOR_SHARE 0.25  /* of both policies */
 
 static uint64_t seed;
 
@@ -396,6 +397,18 @@ static void caps_never_exceed_the_budget_and_all_is_given_back(void **state)
 	print_message("# %lu steps\n", done);
 }
 
+/* Of those that ask for anything. */
+static double least_share(const Plan *p)
+{
+	double least = 1;
+
+	for (size_t i = 0; i < p->n_devices; i++)
+		if (p->devices[i].full_mb_s > 0)
+			least = MIN(least, p->devices[i].mb_s / p->devices[i].full_mb_s);
+	return least;
+}
+
+/* Who has the floor that both policies here promise keeps it, and nothing is worth less. */
 static void a_higher_budget_never_plans_less(void **state)
 {
 	unsigned long steps = cases() / 50, done = 0;
@@ -403,7 +416,7 @@ static void a_higher_budget_never_plans_less(void **state)
 	(void)state;
 	seed = 7;
 	while (done < steps) {
-		double rated, last = 0, last_mb_s = 0, last_floor = INFINITY;
+		double rated, last = 0, last_share = 0, last_floor = INFINITY;
 		Case c;
 
 		open_case(&c, true);
@@ -420,12 +433,11 @@ static void a_higher_budget_never_plans_less(void **state)
 				print_error("%.2f of rated: value %.9f after %.9f\n", share,
 					    p->value, last);
 			assert_true(p->value >= last - SPARE_MB_S);
-			/* both policies used here count throughput alone */
-			assert_true(p->mb_s >= last_mb_s * (1 - TRADED) - SPARE_MB_S);
+			assert_true(least_share(p) >= MIN(last_share, FLOOR_SHARE) - TRADED);
 			assert_true(p->shortfall_w <= last_floor + EPSILON_W);
 			assert_true(p->cap_w <= rated * share + p->shortfall_w + EPSILON_W);
 			last = p->value;
-			last_mb_s = p->mb_s;
+			last_share = least_share(p);
 			last_floor = p->shortfall_w;
 		}
 		close_case(&c);
