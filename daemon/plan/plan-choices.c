@@ -282,6 +282,7 @@ static Pick pick_at(const Curve *c, double share)
 		k++;
 	p = (Pick){ .piece = c->pieces[k], .share = share };
 	p.watts = piece_watts(&p.piece, share);
+	p.cap_w = piece_cap(&p.piece, share);
 	return p;
 }
 
@@ -292,8 +293,9 @@ static void pick_asleep(Work *w, const Unit *u)
 		double watts = asleep_watts(w, i);
 
 		w->picks[i] = (Pick){
-			.piece = { .candidate = asleep_candidate_of(w, i), watts, watts },
+			.piece = { asleep_candidate_of(w, i), watts, watts, watts, watts },
 			.watts = watts,
+			.cap_w = watts,
 			.asked_mb_s = MAX(w->in->devices[i].demand_mb_s, 0.0),
 		};
 	}
@@ -321,6 +323,7 @@ static void trim(Work *w, const Class *class, double watts)
 		if (w->pinned[class->members[m]])
 			continue;
 		sum_w -= p->watts - less_w;
+		p->cap_w = MAX(p->cap_w - (p->watts - less_w), p->piece.lo_cap_w);
 		p->watts = less_w;
 	}
 }

@@ -41,15 +41,17 @@ static bool is_gain(const Plan *next, double held, double then, double least)
 bool plan_worth_changing(const Plan *held, const Plan *next, const Policy *policy)
 {
 	double least = MAX(policy->hysteresis, LEAST_GAIN);
-	double held_worth = 0, next_worth = 0;
+	double held_worth = 0, next_worth = 0, held_w;
 
 	if (held->n_devices != next->n_devices || held->budget_w != next->budget_w)
 		return true;
 	for (size_t i = 0; i < next->n_devices; i++)
 		if (rests_otherwise(&held->devices[i], &next->devices[i]))
 			return true;
-	if (held->cap_w > next->budget_w)
-		return next->cap_w <= next->budget_w || next->cap_w * (1 + least) < held->cap_w;
+	/* what is expected to be drawn grows with what is asked for */
+	held_w = MAX(held->counted_w, next->at_once ? next->current_w : 0);
+	if (held_w > next->budget_w)
+		return next->counted_w <= next->budget_w || next->counted_w * (1 + least) < held_w;
 	if (same_demand(held, next))
 		return is_gain(next, held->value, next->value, least);
 	for (size_t i = 0; i < next->n_devices; i++) {

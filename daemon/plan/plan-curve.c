@@ -17,6 +17,8 @@ Piece piece_between(const Piece *p, double from, double to)
 		.candidate = p->candidate,
 		.lo_w = between(p->lo_w, p->hi_w, from),
 		.hi_w = between(p->lo_w, p->hi_w, to),
+		.lo_cap_w = between(p->lo_cap_w, p->hi_cap_w, from),
+		.hi_cap_w = between(p->lo_cap_w, p->hi_cap_w, to),
 		.lo_mb_s = between(p->lo_mb_s, p->hi_mb_s, from),
 		.hi_mb_s = between(p->lo_mb_s, p->hi_mb_s, to),
 		.lo_share = between(p->lo_share, p->hi_share, from),
@@ -34,6 +36,11 @@ static double part_at(const Piece *p, double share)
 double piece_watts(const Piece *p, double share)
 {
 	return between(p->lo_w, p->hi_w, part_at(p, share));
+}
+
+double piece_cap(const Piece *p, double share)
+{
+	return between(p->lo_cap_w, p->hi_cap_w, part_at(p, share));
 }
 
 double curve_share(const Curve *c, double mb_s)
@@ -55,17 +62,47 @@ static double share_of(const Work *w, const Curve *c, double mb_s, double p99_us
 	return MIN(share, 1.0) * pow(c->as_found_us / p99_us, weight);
 }
 
+/* What counts of a candidate that is held to nothing but cap_w, at what is asked of the device. */
+static double counted_at(const Work *w, size_t i, const Curve *curve, const Candidate *c,
+			 double cap_w)
+{
+	const PlanDevice *d = &w->in->devices[i];
+	Prediction p;
+
+	if (!counts_expected(w, i))
+		return cap_w;
+	predict_demand(d->profile, &d->mix, &c->setting, curve->asked_mb_s, &p);
+	return counted_w(w, i, p.watts * bias_of(d), cap_w);
+}
+
+/* Where pacing holds it back it draws what it is paced to. */
+static double counted_paced(const Work *w, size_t i, const Candidate *c, double cap_w)
+{
+	const PlanDevice *d = &w->in->devices[i];
+	Candidate at;
+
+	if (!counts_expected(w, i))
+		return cap_w;
+	candidate_at(d->profile, &d->mix, c, cap_w / bias_of(d), &at);
+	return counted_w(w, i, at.expect_w * bias_of(d), cap_w);
+}
+
 static Piece piece_of(const Work *w, size_t i, const Curve *curve, const Candidate *c)
 {
 	const PlanDevice *d = &w->in->devices[i];
 	double bias = bias_of(d);
-	Piece p = { c, c->cap_w * bias, c->cap_w * bias, c->mb_s, c->mb_s, 0, 0 };
+	Piece p = { c, 0, 0, c->cap_w * bias, c->cap_w * bias, c->mb_s, c->mb_s, 0, 0 };
 	Candidate top = *c;
 
 	p.lo_share = p.hi_share = share_of(w, curve, c->mb_s, c->p99_us);
+	p.lo_w = p.hi_w = counted_at(w, i, curve, c, p.lo_cap_w);
 	if (!c->paced || c->cap_hi_w <= c->cap_w)
 		return p;
-	p.hi_w = c->cap_hi_w * bias;
+	p.hi_cap_w = c->cap_hi_w * bias;
+	if (p.lo_share < 1)
+		p.lo_w = counted_paced(w, i, c, p.lo_cap_w);
+	p.hi_w = p.lo_share < 1 ? counted_paced(w, i, c, p.hi_cap_w)
+				: p.lo_w + w->strictness * (p.hi_cap_w - p.lo_cap_w);
 	p.hi_mb_s = MAX(c->mb_s_hi, c->mb_s);
 	if (w->in->policy->latency_weight > 0)
 		candidate_at(d->profile, &d->mix, c, c->cap_hi_w, &top);
@@ -73,8 +110,9 @@ static Piece piece_of(const Work *w, size_t i, const Curve *curve, const Candida
 	return p;
 }
 
-/* Below what cheaper pieces give it is of no use, and at what is asked for it bends. */
-static void add_piece(Curve *c, const Piece *piece)
+/* Below what cheaper pieces give it is of no use, and at what is asked for it bends: what may be
+ * drawn above that is not expected to be. */
+static void add_piece(const Work *w, size_t i, Curve *c, const Piece *piece)
 {
 	double reached = c->n ? c->pieces[c->n - 1].hi_share : -INFINITY;
 	Piece p = *piece, *asked;
@@ -90,6 +128,8 @@ static void add_piece(Curve *c, const Piece *piece)
 		*asked = piece_between(&p, 0, part);
 		p = piece_between(&p, part, 1);
 		asked->hi_share = p.lo_share = 1;
+		if (counts_expected(w, i))
+			p.hi_w = p.lo_w + w->strictness * (p.hi_cap_w - p.lo_cap_w);
 	}
 	c->pieces[c->n++] = p;
 }
@@ -101,7 +141,7 @@ static bool cut(double limit_w, Piece *p)
 		return false;
 	if (p->hi_w > limit_w) {
 		*p = piece_between(p, 0, (limit_w - p->lo_w) / (p->hi_w - p->lo_w));
-		p->hi_w = limit_w;
+		p->hi_w = p->hi_cap_w = limit_w;
 	}
 	return true;
 }
@@ -112,7 +152,7 @@ static double p99_along(const Work *w, size_t i, const Piece *p, double part)
 	Candidate at;
 
 	candidate_at(d->profile, &d->mix, p->candidate,
-		     between(p->lo_w, p->hi_w, part) / bias_of(d), &at);
+		     between(p->lo_cap_w, p->hi_cap_w, part) / bias_of(d), &at);
 	return at.p99_us;
 }
 
@@ -150,28 +190,31 @@ static void add_candidates(const Work *w, size_t i, const Frontier *f, Curve *c)
 		if (!least.candidate)
 			least = piece_between(&p, 0, 0);
 		if (cut(limit_w, &p))
-			add_piece(c, &p);
+			add_piece(w, i, c, &p);
 	}
 	c->over_limit = !c->n;
 	if (!c->n) /* above its limit, and as near to it as it gets */
-		add_piece(c, &least);
+		add_piece(w, i, c, &least);
 }
 
 /* It is as it is, whatever the others get. */
-static void fix(Curve *c, const Piece *p, double watts)
+static void fix(Curve *c, const Piece *p, double watts, double cap_w)
 {
 	c->fixed = true;
 	c->pieces[c->n] = *p;
 	c->pieces[c->n].lo_w = c->pieces[c->n].hi_w = watts;
+	c->pieces[c->n].lo_cap_w = c->pieces[c->n].hi_cap_w = cap_w;
 	c->n++;
 }
 
-static void fix_candidate(Curve *c, const Candidate *at)
+/* The bias is in its watts. What is held may be on its way, and draws what it can. */
+static void fix_candidate(const Work *w, size_t i, Curve *c, const Candidate *at)
 {
 	Piece p = { .candidate = at, .lo_mb_s = at->mb_s, .hi_mb_s = at->mb_s };
 
 	p.lo_share = p.hi_share = curve_share(c, at->mb_s);
-	fix(c, &p, at->cap_w); /* the bias is in it */
+	fix(c, &p, w->in->devices[i].held ? at->cap_w : counted_at(w, i, c, at, at->cap_w),
+	    at->cap_w);
 }
 
 /* What it is asked for does not depend on what can be set, nor on what is set. Its watts are
@@ -198,11 +241,11 @@ void curve_build(const Work *w, size_t i, Curve *ret)
 	ret->bound = INFINITY;
 	fill_terms(w, i, ret);
 	if (w->pinned[i]) {
-		fix(ret, &w->picks[i].piece, w->picks[i].watts);
+		fix(ret, &w->picks[i].piece, w->picks[i].watts, w->picks[i].cap_w);
 		ret->bound = w->picks[i].share;
 	} else if (f) {
 		add_candidates(w, i, f, ret);
 	} else {
-		fix_candidate(ret, &w->fixed[i]);
+		fix_candidate(w, i, ret, &w->fixed[i]);
 	}
 }

@@ -16,6 +16,7 @@ void work_done(Work *w)
 	free(w->fixed);
 	free(w->pinned);
 	free(w->picks);
+	free(w->doubt);
 	units_done(&w->units);
 }
 
@@ -32,10 +33,12 @@ static int allocate(const PlanInput *in, Work *ret)
 		.fixed = calloc(n, sizeof(*w.fixed)),
 		.pinned = calloc(n, sizeof(*w.pinned)),
 		.picks = calloc(n, sizeof(*w.picks)),
+		.doubt = calloc(n, sizeof(*w.doubt)),
+		.strictness = 1,
 	};
 
 	if (!w.terms || !w.free_w || !w.is_free || !w.needed || !w.frontier || !w.fixed ||
-	    !w.pinned || !w.picks || units_list(in, &w.units) < 0) {
+	    !w.pinned || !w.picks || !w.doubt || units_list(in, &w.units) < 0) {
 		work_done(&w);
 		return -ENOMEM;
 	}
@@ -121,6 +124,10 @@ int work_new(const PlanInput *in, Work *ret)
 	w.binding = total_w > in->budget_w;
 	for (size_t i = 0; i < in->n_devices; i++)
 		w.is_free[i] = is_free(&w, i, group_w);
+	if (in->at_once_w > in->budget_w && doubts_fill(&w) < 0) {
+		work_done(&w);
+		return -ENOMEM;
+	}
 	*ret = w;
 	return 0;
 }

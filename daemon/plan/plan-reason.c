@@ -37,7 +37,7 @@ PlanReason plan_reason(const Work *w, size_t i, const PlannedDevice *d, bool sho
 		return limit_of(w, i) < in->limit_w ? PLAN_RULE_LIMIT : PLAN_DEVICE_LIMIT;
 	if (w->pinned[i])
 		return PLAN_GROUP_LIMIT;
-	if (!w->binding)
+	if (!w->binding || (counts_expected(w, i) && d->cap_w >= w->free_w[i]))
 		return PLAN_UNLIMITED;
 	if (d->cap_w < w->free_w[i] && d->mb_s >= in->demand_mb_s * (1 - 1e-9))
 		return PLAN_LOW_DEMAND;

@@ -51,6 +51,7 @@ static void rest(const Work *w, size_t i, Condition c, PlannedDevice *ret)
 		ret->setting = (Setting){ .power_state = -1, .condition = c };
 		ret->setting.redirect = redirect_of(w, i, c);
 		ret->cap_w = MIN(ret->cap_w, cap_watts(d->profile, &ret->setting) * bias);
+		ret->counted_w = MIN(ret->counted_w, ret->cap_w);
 	}
 	ret->setting.condition = c;
 	predict_demand(d->profile, &d->mix, &ret->setting, 0, &p);

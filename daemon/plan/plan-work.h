@@ -59,7 +59,8 @@ typedef struct Terms {
  */
 typedef struct Piece {
 	const Candidate *candidate;
-	double lo_w, hi_w;
+	double lo_w, hi_w;         /* count against the budget */
+	double lo_cap_w, hi_cap_w; /* can be drawn at most */
 	double lo_mb_s, hi_mb_s;
 	double lo_share, hi_share;
 } Piece;
@@ -79,7 +80,7 @@ typedef struct Curve {
 
 typedef struct Pick {
 	Piece piece;
-	double watts, share;
+	double watts, cap_w, share;
 	double asked_mb_s, asked_w; /* as in its curve */
 } Pick;
 
@@ -122,6 +123,9 @@ typedef struct Work {
 	bool *pinned;              /* set by its group's limit: pick is final */
 	Pick *picks;
 	bool binding; /* the budget limits somebody */
+	/* From 0 (what is expected to be drawn counts) to 1 (what can be drawn does) */
+	double strictness;
+	double *doubt; /* the joint error of what each draws above idle, relative */
 	Units units;
 } Work;
 
@@ -183,12 +187,20 @@ void units_done(Units *u);
 /* Those without a throughput floor first, then by the loss per watt. */
 void units_sort(const Work *w, Unit *units, size_t n);
 
+/* plan-count.c: what counts against the budget */
+int doubts_fill(Work *w); /* -ENOMEM */
+/* Does what is expected count for the device, rather than what can be drawn? */
+bool counts_expected(const Work *w, size_t i);
+/* expect_w and cap_w with the device's bias. */
+double counted_w(const Work *w, size_t i, double expect_w, double cap_w);
+
 /* plan-curve.c */
 void curve_build(const Work *w, size_t i, Curve *ret);
 /* The share that a throughput makes. */
 double curve_share(const Curve *c, double mb_s);
 Piece piece_between(const Piece *p, double from, double to); /* parts from 0 to 1 */
 double piece_watts(const Piece *p, double share);
+double piece_cap(const Piece *p, double share);
 
 /* plan-value.c: what a share on a piece is worth, by the policy's weight and fairness. */
 double value_of(const Work *w, size_t i, const Curve *c, const Piece *p, double share);

@@ -7,6 +7,8 @@
 
 #include "plan/plan-work.h"
 
+#define STRICTNESS_STEP (1.0 / 16)
+
 static void predict_at(const PlanDevice *d, const Setting *s, Prediction *ret)
 {
 	if (isfinite(d->demand_mb_s))
@@ -26,18 +28,19 @@ static void describe(const Work *w, size_t i, PlannedDevice *ret)
 	Prediction p;
 
 	if (at.paced)
-		candidate_at(d->profile, &d->mix, &at, pick->watts / bias, &at);
-	width = pick->piece.hi_w - pick->piece.lo_w;
+		candidate_at(d->profile, &d->mix, &at, pick->cap_w / bias, &at);
+	width = pick->piece.hi_cap_w - pick->piece.lo_cap_w;
 	ret->mb_s = pick->piece.lo_mb_s;
 	if (width > 0)
 		ret->mb_s += (pick->piece.hi_mb_s - pick->piece.lo_mb_s) *
-			     ((pick->watts - pick->piece.lo_w) / width);
+			     ((pick->cap_w - pick->piece.lo_cap_w) / width);
 	ret->mb_s = MIN(ret->mb_s, demand);
 	predict_at(d, &at.setting, &p);
 	ret->setting = at.setting;
 	if (!d->held && !w->terms[i].protect)
 		ret->setting.redirect = redirect_of(w, i, at.setting.condition);
-	ret->cap_w = pick->watts;
+	ret->cap_w = pick->cap_w;
+	ret->counted_w = pick->watts;
 	ret->expect_w = MIN(p.watts * bias, ret->cap_w);
 	ret->p99_us = p.p99_us;
 	ret->error = p.error;
@@ -49,6 +52,7 @@ static void describe(const Work *w, size_t i, PlannedDevice *ret)
 	}
 	ret->full_mb_s = MIN(full, demand);
 	predict_at(d, &d->current, &p);
+	ret->current_w = counted_w(w, i, p.watts * bias, cap_watts(d->profile, &d->current) * bias);
 	ret->current_mb_s = MIN(MIN(p.mb_s, demand), ret->full_mb_s);
 	ret->worth = worth_of(w, i, ret->mb_s);
 	ret->current_worth = worth_of(w, i, ret->current_mb_s);
@@ -99,6 +103,8 @@ static void sum_up(const Work *w, const Solution *s, Plan *p)
 		const PlannedDevice *d = &p->devices[i];
 
 		p->cap_w += d->cap_w;
+		p->counted_w += d->counted_w;
+		p->current_w += d->current_w;
 		p->expect_w += d->expect_w;
 		p->mb_s += d->mb_s;
 		p->full_mb_s += d->full_mb_s;
@@ -106,7 +112,8 @@ static void sum_up(const Work *w, const Solution *s, Plan *p)
 	p->value = s->total_value;
 	p->bound_value = s->bound_value;
 	p->optimal = s->optimal;
-	p->shortfall_w = above(p->cap_w, p->budget_w);
+	p->at_once = w->in->at_once_w > w->in->budget_w;
+	p->shortfall_w = above(p->counted_w, p->budget_w);
 	p->limit_shortfall_w = limit_shortfall(w, 1).worst_w;
 }
 
@@ -135,6 +142,52 @@ static int plan_new(const Work *w, const Solution *s, Plan **ret)
 	return 0;
 }
 
+static int solve_at(Work *w, double strictness, Solution *s)
+{
+	int r;
+
+	w->strictness = strictness;
+	solution_done(s);
+	for (size_t i = 0; i < w->in->n_devices; i++)
+		w->needed[i] = false;
+	r = work_set(w);
+	if (r == 0)
+		r = solve_groups(w, s);
+	if (r == 0)
+		r = solve_needed(w, s);
+	return r;
+}
+
+static double picked_cap_w(const Work *w)
+{
+	double sum_w = 0;
+
+	for (size_t i = 0; i < w->in->n_devices; i++)
+		sum_w += w->picks[i].cap_w;
+	return sum_w;
+}
+
+/* As little counts of what can be drawn, but is not expected to be, as leaves all within what may
+ * be drawn at once. */
+static int solve(Work *w, Solution *s)
+{
+	double at_once_w = w->in->at_once_w, lax = 0, strict = 1;
+	int r;
+
+	if (!(at_once_w > w->in->budget_w))
+		return solve_at(w, 1, s);
+	r = solve_at(w, 0, s);
+	if (r < 0 || picked_cap_w(w) <= at_once_w)
+		return r;
+	while (r >= 0 && strict - lax > STRICTNESS_STEP) {
+		double middle = (lax + strict) / 2;
+
+		r = solve_at(w, middle, s);
+		*(picked_cap_w(w) <= at_once_w ? &strict : &lax) = middle;
+	}
+	return r < 0 || w->strictness == strict ? r : solve_at(w, strict, s);
+}
+
 int plan_make(const PlanInput *input, Plan **ret)
 {
 	_cleanup_(work_done) Work w = { 0 };
@@ -145,11 +198,7 @@ int plan_make(const PlanInput *input, Plan **ret)
 		return -EINVAL;
 	r = work_new(input, &w);
 	if (r == 0)
-		r = work_set(&w);
-	if (r == 0)
-		r = solve_groups(&w, &s);
-	if (r == 0)
-		r = solve_needed(&w, &s);
+		r = solve(&w, &s);
 	return r < 0 ? r : plan_new(&w, &s, ret);
 }
 

@@ -50,6 +50,12 @@ typedef struct PlanInput {
 	const Policy *policy;
 	unsigned forbidden; /* besides the policy's */
 	double budget_w;    /* INFINITY: none; everything is left as found */
+	/* What all may draw at once where more than the budget is tolerated for a moment: then what
+	 * each is expected to draw is held against the budget, and this against what they can draw.
+	 * 0: what they can draw is held against the budget. */
+	double at_once_w;
+	/* Of each profile's error, how much counts: 1 where nothing is measured. */
+	double doubt;
 } PlanInput;
 
 /* Why a device is set as it is. */
@@ -72,7 +78,9 @@ typedef enum PlanReason {
 
 typedef struct PlannedDevice {
 	Setting setting;
-	double cap_w;        /* counts against the budget */
+	double cap_w;        /* can draw at most */
+	double counted_w;    /* counts against the budget: cap_w unless more is tolerated */
+	double current_w;    /* the same of the setting in force */
 	double expect_w;     /* expected draw at its demand */
 	double mb_s;         /* expected throughput at its demand */
 	double current_mb_s; /* the same of the setting in force */
@@ -88,13 +96,14 @@ typedef struct PlannedDevice {
 typedef struct Plan {
 	PlannedDevice *devices; /* as in the input */
 	size_t n_devices;
-	double budget_w, cap_w, expect_w, mb_s, full_mb_s;
+	double budget_w, cap_w, counted_w, current_w, expect_w, mb_s, full_mb_s;
 	double most_mb_s; /* what the watts would give if the sum of MB/s alone counted; 0: unknown
 			   */
 	double value, bound_value; /* of the weighted objective */
 	double shortfall_w;        /* > 0: the floor is above the budget */
 	double limit_shortfall_w;  /* > 0: the floor of a group or device is above its own limit */
 	bool optimal;
+	bool at_once; /* made with at_once_w: what is expected to be drawn counts */
 } Plan;
 
 /* -ENOMEM, or -EINVAL for a budget that is NaN or negative. More watts are worth no less, with two

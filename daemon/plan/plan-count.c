@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What counts against the budget. Where nothing above it is tolerated that is what a device can
+ * draw. Else it is what it is expected to draw, and what the model may be wrong by, since what it
+ * can draw above that it will not draw for long. */
+
+#include <errno.h>
+#include <math.h>
+
+#include "plan/plan-work.h"
+
+static double dynamic_w(const Work *w, size_t i)
+{
+	const PlanDevice *d = &w->in->devices[i];
+	Prediction p;
+
+	predict_demand(d->profile, &d->mix, &SETTING_AS_FOUND, MAX(d->demand_mb_s, 0.0), &p);
+	return MAX(p.watts - d->profile->idle_w, 0.0);
+}
+
+/* One profile's error is shared by all of its drives, and adds up; those of different profiles do
+ * not all go one way: sqrt(sum of squares) of theirs is what all may be off by together. */
+typedef struct Family {
+	const Profile *profile;
+	double dynamic_w;
+} Family;
+
+static Family *family_of(Family *families, size_t *n, const Profile *p)
+{
+	for (size_t k = 0; k < *n; k++)
+		if (families[k].profile == p)
+			return &families[k];
+	families[*n].profile = p;
+	return &families[(*n)++];
+}
+
+static double joint_part(const Family *families, size_t n)
+{
+	double sum = 0, squares = 0;
+
+	for (size_t k = 0; k < n; k++) {
+		double off_w = families[k].profile->energy_error * families[k].dynamic_w;
+
+		sum += off_w;
+		squares += off_w * off_w;
+	}
+	return sum > 0 ? sqrt(squares) / sum : 0;
+}
+
+int doubts_fill(Work *w)
+{
+	_cleanup_free_ Family *families = calloc(w->in->n_devices + 1, sizeof(*families));
+	size_t n = 0;
+	double part;
+
+	if (!families)
+		return -ENOMEM;
+	for (size_t i = 0; i < w->in->n_devices; i++)
+		family_of(families, &n, w->in->devices[i].profile)->dynamic_w += dynamic_w(w, i);
+	part = joint_part(families, n) * w->in->doubt;
+	for (size_t i = 0; i < w->in->n_devices; i++)
+		w->doubt[i] = part * w->in->devices[i].profile->energy_error;
+	return 0;
+}
+
+/* A limit of its own, or of its group, tolerates nothing. */
+bool counts_expected(const Work *w, size_t i)
+{
+	const PlanDevice *d = &w->in->devices[i];
+
+	return w->in->at_once_w > w->in->budget_w && isinf(limit_of(w, i)) &&
+	       !(has_group(w->in, d) && isfinite(w->in->groups[d->group].limit_w));
+}
+
+double counted_w(const Work *w, size_t i, double expect_w, double cap_w)
+{
+	double idle_w = MIN(w->in->devices[i].profile->idle_w, expect_w), likely_w;
+
+	if (!counts_expected(w, i))
+		return cap_w;
+	likely_w = MIN(idle_w + (expect_w - idle_w) * (1 + w->doubt[i]), cap_w);
+	return likely_w + w->strictness * (cap_w - likely_w);
+}
