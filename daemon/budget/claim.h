@@ -21,6 +21,8 @@ typedef enum ClaimClass {
 
 typedef enum ClaimScope { SCOPE_NODE, SCOPE_GROUP, SCOPE_DEVICE } ClaimScope;
 
+#define CLAIM_TOLERANCE_MAX_S 60
+
 typedef struct Claim {
 	uint64_t cookie; /* never 0, never used twice */
 	ClaimClass class;
@@ -28,6 +30,9 @@ typedef struct Claim {
 	char *target; /* group or device name; NULL for SCOPE_NODE */
 	double limit; /* W, or percent of the scope's rated power */
 	LimitUnit unit;
+	/* The limit may be exceeded for so long by as much again, for longer by less: the integral
+	 * of draw over limit less one, in seconds. 0: never. NAN: as is usual for its class. */
+	double tolerance_s;
 	char *source; /* who asked: "storpowerctl (root)", "demand-response" */
 	char *reason; /* why, as given; "" when not */
 	char *owner;  /* unique bus name; NULL: a standing claim */
@@ -46,7 +51,8 @@ Claims *claims_free(Claims *c);
 DEFINE_CLEANUP(Claims *, claims_free);
 
 /* Copies the claim and gives it a cookie. -EINVAL (NaN, negative, over 100 %, expiry not after
- * start, group/device without a target), -E2BIG over 4096 claims. */
+ * start, group/device without a target, a tolerance above CLAIM_TOLERANCE_MAX_S), -E2BIG over 4096
+ * claims. */
 int claims_add(Claims *c, const Claim *claim, uint64_t *ret_cookie);
 /* -ENOENT. */
 int claims_release(Claims *c, uint64_t cookie);

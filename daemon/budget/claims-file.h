@@ -27,7 +27,7 @@ typedef struct SavedClaim {
 	uint64_t cookie, created_us;
 	char *class, *scope, *target, *unit, *source, *reason, *boot;
 	char *owner, *bus; /* both or neither */
-	double limit;
+	double limit, tolerance_s;
 	Moment start, expiry;
 } SavedClaim;
 

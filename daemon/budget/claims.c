@@ -53,6 +53,8 @@ static bool claim_valid(const Claim *claim)
 		return false;
 	if (claim->unit == LIMIT_PERCENT && claim->limit > 100)
 		return false;
+	if (!(claim->tolerance_s >= 0 && claim->tolerance_s <= CLAIM_TOLERANCE_MAX_S))
+		return false;
 	return claim->expiry_us > claim->start_us;
 }
 

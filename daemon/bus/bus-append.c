@@ -16,9 +16,10 @@ int bus_append_claim(Bus *b, sd_bus_message *m, const Claim *c)
 	bool percent = c->unit == LIMIT_PERCENT;
 
 	return sd_bus_message_append(
-		m, "a{sv}", 16, "Cookie", "t", c->cookie, "Class", "s", claim_class_name(c->class),
-		"Scope", "s", claim_scope_name(c->scope), "Target", "s", c->target ?: "", "Limit",
-		"d", c->limit, "Unit", "s", percent ? "%" : "W", "LimitPower", "d",
+		m, "a{sv}", 17, "Tolerance", "d", c->tolerance_s, "Cookie", "t", c->cookie, "Class",
+		"s", claim_class_name(c->class), "Scope", "s", claim_scope_name(c->scope), "Target",
+		"s", c->target ?: "", "Limit", "d", c->limit, "Unit", "s", percent ? "%" : "W",
+		"LimitPower", "d",
 		percent ? control_claim_rated_w(b->control, c) * c->limit / 100 : c->limit,
 		"Source", "s", c->source, "Reason", "s", c->reason, "Owner", "s", c->owner ?: "",
 		"Standing", "b", (int)!c->owner, "Orphaned", "b", (int)claim_orphaned(c), "Active",

@@ -81,15 +81,14 @@ static int read_text(sd_bus_message *m, const char *name, char type, void *ret, 
 	return 0;
 }
 
-static int read_seconds(sd_bus_message *m, const char *name, char type, void *ret,
-			sd_bus_error *error)
+static int read_number(sd_bus_message *m, const char *name, char type, double *ret,
+		       sd_bus_error *error)
 {
 	union {
 		double d;
 		uint64_t t;
 		uint32_t u;
 	} v;
-	double s;
 	int r;
 
 	if (type != 'd' && type != 't' && type != 'u')
@@ -97,7 +96,36 @@ static int read_seconds(sd_bus_message *m, const char *name, char type, void *re
 	r = sd_bus_message_read_basic(m, type, &v);
 	if (r < 0)
 		return r;
-	s = type == 'd' ? v.d : type == 't' ? (double)v.t : v.u;
+	*ret = type == 'd' ? v.d : type == 't' ? (double)v.t : v.u;
+	return 0;
+}
+
+static int read_tolerance(sd_bus_message *m, const char *name, char type, void *ret,
+			  sd_bus_error *error)
+{
+	double s = NAN;
+	int r = read_number(m, name, type, &s, error);
+
+	if (r < 0)
+		return r;
+	if (!(s >= 0 && s <= CLAIM_TOLERANCE_MAX_S))
+		return sd_bus_error_setf(
+			error, BUS_ERROR_INVALID_OPTION,
+			"Option \"%s\" is out of range: 0 (nothing is tolerated) to "
+			"%d seconds would be right",
+			name, CLAIM_TOLERANCE_MAX_S);
+	*(double *)ret = s;
+	return 0;
+}
+
+static int read_seconds(sd_bus_message *m, const char *name, char type, void *ret,
+			sd_bus_error *error)
+{
+	double s = NAN;
+	int r = read_number(m, name, type, &s, error);
+
+	if (r < 0)
+		return r;
 	if (!(s > 0 && s <= SECONDS_MAX))
 		return sd_bus_error_setf(error, BUS_ERROR_INVALID_OPTION,
 					 "Option \"%s\" is out of range: more than 0 and at most "
@@ -148,6 +176,7 @@ static const Option set_budget_options[] = {
 	{ "group", read_text, offsetof(BusOptions, group) },
 	{ "for_seconds", read_seconds, offsetof(BusOptions, for_seconds) },
 	{ "start_in_seconds", read_seconds, offsetof(BusOptions, start_in_seconds) },
+	{ "tolerance_seconds", read_tolerance, offsetof(BusOptions, tolerance_seconds) },
 	{ "standing", read_flag, offsetof(BusOptions, standing) },
 	{ "replace", read_flag, offsetof(BusOptions, replace) },
 	{},
@@ -317,6 +346,7 @@ int bus_claim_from_options(Bus *b, const BusOptions *o, Claim *claim, sd_bus_err
 			"other: nothing would be limited until the start");
 	claim->class = (ClaimClass) class;
 	claim->replaces = o->replace;
+	claim->tolerance_s = o->tolerance_seconds;
 	claim->reason = (char *)(o->reason ?: "");
 	claim->source = (char *)o->source;
 	claim->created_us = now;

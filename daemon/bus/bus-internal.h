@@ -89,6 +89,7 @@ void bus_signals_free(Bus *b);
 typedef struct BusOptions {
 	const char *reason, *class, *source, *device, *group, *policy;
 	double for_seconds, start_in_seconds;
+	double tolerance_seconds; /* NAN: not given */
 	int standing, replace;
 	unsigned forbid, only; /* sets of mechanisms */
 } BusOptions;

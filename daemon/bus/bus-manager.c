@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/printable.h"
@@ -66,7 +67,7 @@ static int add_claim(Bus *b, sd_bus_message *m, Claim *claim, bool standing, sd_
 static int method_set_budget(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
 	Bus *b = userdata;
-	BusOptions options = {};
+	BusOptions options = { .tolerance_seconds = NAN };
 	Claim claim = {};
 	int r = bus_check_sender(m, error);
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/keys.h"
 #include "base/log.h"
 #include "base/printable.h"
@@ -124,6 +125,17 @@ static int take_on_conflict(const IniLine *l, void *member)
 	return 0;
 }
 
+static int take_tolerance(const IniLine *l, void *member)
+{
+	uint64_t us = 0;
+	int r = streq(l->value, "none") ? 0 : parse_duration_us(l->value, &us);
+
+	if (r < 0 || us > CLAIM_TOLERANCE_MAX_S * USEC_PER_SEC)
+		return -EINVAL;
+	*(double *)member = (double)us / USEC_PER_SEC;
+	return 0;
+}
+
 static int take_manage(const IniLine *l, void *member)
 {
 	bool manage, *unmanaged = member;
@@ -193,6 +205,17 @@ static const Key config_keys[] = {
 	  .expected = "error, warning, notice, info or debug" },
 };
 
+#define A_TOLERANCE(class)                                                                         \
+	KEY_CUSTOM, KEY_AT(Config, tolerance_s[class]),                                            \
+		.take = take_tolerance, .expected = "none or a time of up to 60s, such as 3s"
+
+static const Key tolerance_keys[] = {
+	{ "schedule", A_TOLERANCE(CLASS_SCHEDULE) },
+	{ "signal", A_TOLERANCE(CLASS_SIGNAL) },
+	{ "operator", A_TOLERANCE(CLASS_OPERATOR) },
+	{ "emergency", A_TOLERANCE(CLASS_EMERGENCY) },
+};
+
 static const Key device_keys[] = {
 	{ "manage", KEY_CUSTOM, KEY_AT(BlockConfig, unmanaged), .take = take_manage,
 	  .expected = "yes or no" },
@@ -259,6 +282,7 @@ static int open_sensor(const IniLine *l, const char *rest, void *userdata, void 
 
 static const KeySection sections[] = {
 	{ "storpower", NULL, KEY_LIST(config_keys) },
+	{ "tolerance", NULL, KEY_LIST(tolerance_keys) },
 	{ "device", "NAME", KEY_LIST(device_keys), .open = open_device },
 	{ "sensor", "NAME", KEY_LIST(sensor_keys), .open = open_sensor },
 };

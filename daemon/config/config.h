@@ -4,6 +4,7 @@
 /* storpower.conf and its drop-ins; see storpower.conf(5). */
 
 #include "base/cleanup.h"
+#include "budget/claim.h"
 #include "config/block-config.h"
 #include "config/sensor-config.h"
 
@@ -18,12 +19,13 @@ typedef struct Config {
 	bool discover; /* manage controllers and disks that no section names */
 	bool insists;  /* what somebody else sets is set again for ever */
 	double guard_w;
-	unsigned spinups_at_once; /* disks that may spin up at the same time */
-	double spinup_w;          /* all that spin up may draw; INFINITY: no limit of its own */
-	double cycles_a_day;      /* start/stop cycles of a disk at most; 0: it is never stopped */
-	double service_years;     /* over which a disk's rated cycles are spread */
-	int log_level;            /* LOG_INFO, ... */
-	BlockConfig *devices;     /* in the order of their first mention */
+	double tolerance_s[_CLASS_MAX]; /* of claims that name none, by their class */
+	unsigned spinups_at_once;       /* disks that may spin up at the same time */
+	double spinup_w;      /* all that spin up may draw; INFINITY: no limit of its own */
+	double cycles_a_day;  /* start/stop cycles of a disk at most; 0: it is never stopped */
+	double service_years; /* over which a disk's rated cycles are spread */
+	int log_level;        /* LOG_INFO, ... */
+	BlockConfig *devices; /* in the order of their first mention */
 	size_t n_devices;
 	SensorConfig *sensors; /* complete ones only */
 	size_t n_sensors;

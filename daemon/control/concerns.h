@@ -142,6 +142,8 @@ typedef struct Wear {
 typedef struct Planned {
 	PlannedDevice device;
 	double group_limit_w; /* INFINITY: none */
+	double alarm_w; /* above idle: from there on the node may exceed its budget; INFINITY: never
+			 */
 	double demand_mb_s, bias;
 	Mix mix;
 	SleepLimits limits;

@@ -7,6 +7,7 @@
 #include "control/errands.h"
 #include "control/gauges.h"
 #include "control/limits.h"
+#include "control/overload.h"
 #include "control/policies.h"
 #include "control/waiters.h"
 

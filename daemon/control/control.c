@@ -81,6 +81,7 @@ static int open_all(Control *c)
 	r = diary_init(&c->diary);
 	if (r >= 0)
 		r = limits_init(&c->limits);
+	overload_init(&c->gauges.overload);
 	if (r >= 0)
 		r = open_journal(c);
 	if (r >= 0)

@@ -31,7 +31,8 @@ typedef struct ControlConfig {
 	const char *claims_path; /* standing claims; NULL: not kept */
 	const char *journal_path;
 	bool bpf;
-	double guard_w; /* kept free below every budget; 0 */
+	double guard_w;            /* kept free below every budget; 0 */
+	const double *tolerance_s; /* of claims that name none, by class; NULL: none */
 	const SensorConfig *sensors;
 	size_t n_sensors;
 	const char *sysfs_root; /* of the sensors; NULL: /sys */
@@ -134,6 +135,9 @@ typedef struct ControlState {
 	bool degraded;
 	double shortfall_w;
 	uint64_t last_enforce_us; /* from the event to the last fast knob of the last plan */
+	double tolerance_s;       /* of the effective claim; 0: none */
+	double overload_s;        /* of that, what is spent and not regained */
+	double react_s;           /* from an overrun to the last fast knob, at most, of late */
 	size_t n_devices;
 	const char *meter;          /* "ebpf", ... */
 	const char *meter_why_not;  /* NULL when eBPF runs */

@@ -13,7 +13,9 @@ int decide_plan(const Facts *f, double budget_w, unsigned forbidden, Plan **ret)
 			    .n_pools = f->n_devices,
 			    .policy = f->policy,
 			    .forbidden = forbidden,
-			    .budget_w = budget_w - reserve_w };
+			    .budget_w = budget_w - reserve_w,
+			    .at_once_w = isfinite(budget_w) ? f->at_once_w - reserve_w : 0,
+			    .doubt = f->doubt };
 	Plan *plan;
 	int r = plan_make(&input, &plan);
 

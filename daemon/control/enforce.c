@@ -16,6 +16,7 @@
 
 #define ROUNDS_MAX    3
 #define LATER_LEAST_W 1e-6
+#define ALARM_LEAST_W 0.1 /* who can draw no more than that raises none */
 
 void enforce_note_event(Control *c, uint64_t now_us)
 {
@@ -38,6 +39,7 @@ void enforce_note_done(Control *c)
 	if (c->outbox.counted_out || !e->event_us)
 		return;
 	e->last_enforce_us = c->tools.now_us - e->event_us;
+	overload_note_reaction(&c->gauges.overload, e->last_enforce_us);
 	e->event_us = 0;
 	e->enforced_us = c->tools.now_us;
 }
@@ -77,6 +79,19 @@ static double group_limit_w(const Facts *f, size_t group)
 	return g ? g->limit_w + g->reserve_w : INFINITY;
 }
 
+/* What is expected of the device above idle, and its part of what is left of the budget, by how
+ * much it could draw more: while nobody exceeds that, the node does not exceed the budget. */
+static double alarm_w(const Facts *f, const Plan *plan, size_t i)
+{
+	const PlannedDevice *d = &plan->devices[i];
+	double left_w = MAX(f->spendable_w - plan->expect_w, 0.0);
+	double room_w = plan->cap_w - plan->expect_w, more_w = d->cap_w - d->expect_w;
+
+	if (!plan->at_once || !(more_w > ALARM_LEAST_W))
+		return INFINITY;
+	return MAX(d->expect_w - f->devices[i].profile->idle_w, 0.0) + left_w * more_w / room_w;
+}
+
 static void adopt(Control *c, const Facts *f, Plan *plan)
 {
 	plan_free(c->enforcement.plan);
@@ -89,6 +104,7 @@ static void adopt(Control *c, const Facts *f, Plan *plan)
 		if (md->rest.awaits) /* held as it is until it does what was planned before */
 			md->planned.device.reason = reason;
 		md->planned.group_limit_w = group_limit_w(f, f->devices[i].group);
+		md->planned.alarm_w = alarm_w(f, plan, i);
 		note_planned(md);
 		if (!gather_is_held(md, c->tools.now_us))
 			knob_set_aim(md, &md->planned.device.setting, &c->tools);

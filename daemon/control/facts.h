@@ -14,6 +14,8 @@ typedef struct Facts {
 	size_t n_groups;
 	const Policy *policy;
 	double spendable_w; /* the budget less what is kept free; INFINITY: none */
+	double at_once_w;   /* of PlanInput */
+	double doubt;       /* of PlanInput */
 	double reserve_w;   /* for the spin-ups to come next */
 	double cap_w;       /* sum of what the devices can draw now */
 } Facts;

@@ -12,12 +12,27 @@
 #include "control/trust.h"
 #include "control/waking.h"
 
-/* The budget less what is kept free. */
-static double spendable_w(const Control *c)
-{
-	double kept_w = c->gauges.guard_w + c->config.guard_w;
+#define TOLERATED_LEAST 0.01 /* of the budget: less is not worth a thought */
 
-	return isinf(c->limits.budget_w) ? INFINITY : MAX(c->limits.budget_w - kept_w, 0.0);
+/* What is tolerated above the budget for a moment is less than what is kept free of it for ever. */
+bool gather_counts_expected(const Control *c)
+{
+	return overload_at_once_w(&c->gauges.overload, &c->limits, &c->tools) >
+	       c->limits.budget_w * (1 + TOLERATED_LEAST);
+}
+
+/* The budget less what is kept free. */
+static double spendable_w(const Control *c, double *ret_doubt)
+{
+	double budget_w = c->limits.budget_w - c->config.guard_w;
+
+	*ret_doubt = 1;
+	if (isinf(budget_w))
+		return INFINITY;
+	budget_w = gather_counts_expected(c)
+			   ? gauges_model_budget_w(&c->gauges, budget_w, ret_doubt)
+			   : budget_w - c->gauges.guard_w;
+	return MAX(budget_w, 0.0);
 }
 
 const Policy *gather_policy(const Control *c)
@@ -223,11 +238,15 @@ int gather_facts(const Control *c, const Policy *policy, Facts *ret)
 {
 	Facts f = { .n_devices = c->fleet.n,
 		    .policy = policy,
-		    .spendable_w = spendable_w(c),
+		    .at_once_w =
+			    gather_counts_expected(c)
+				    ? overload_at_once_w(&c->gauges.overload, &c->limits, &c->tools)
+				    : 0,
 		    .reserve_w = wake_reserve_w(c, NULL),
 		    .cap_w = caps_sum_w(&c->fleet) };
 	int r;
 
+	f.spendable_w = spendable_w(c, &f.doubt);
 	f.devices = calloc(c->fleet.n + 1, sizeof(*f.devices));
 	r = f.devices ? list_groups(c, &f) : -ENOMEM;
 	if (r < 0) {
@@ -311,7 +330,7 @@ int gather_in_force(const Control *c, InForce *ret)
 	size_t n = c->fleet.n, n_knobs = knob_count();
 	DeviceInForce *devices =
 		calloc(1, (n + 1) * (sizeof(*devices) + n_knobs * sizeof(KnobInForce)));
-	double *limits_w = calloc(n + 1, sizeof(*limits_w)), plan_w;
+	double *limits_w = calloc(n + 1, sizeof(*limits_w)), plan_w, doubt;
 	const Policy *policy = gather_policy(c);
 	/* what they tell is planned for in a moment, and may take a raise back */
 	bool looking = errands_looks_out(&c->fleet) > 0;
@@ -338,7 +357,7 @@ int gather_in_force(const Control *c, InForce *ret)
 			  .group_limits_w = limits_w,
 			  .spin_ups = spin_ups(c),
 			  .now_us = c->tools.now_us,
-			  .limit_w = MAX(spendable_w(c), plan_w),
+			  .limit_w = MAX(spendable_w(c, &doubt), plan_w),
 			  .rated_w = limits_rated_w(&c->fleet, NULL),
 			  .stopping = c->tools.stopping };
 	limit_groups(&c->fleet, devices, limits_w, &ret->n_groups);

@@ -13,5 +13,7 @@ int gather_in_force(const Control *c, InForce *ret);
 void in_force_done(InForce *f);
 
 /* It cannot be changed now: in transition, failed, being given back, or not known yet. */
+/* Does what the devices are expected to draw count, rather than what they can? */
+bool gather_counts_expected(const Control *c);
 bool gather_is_held(const Managed *md, uint64_t now_us);
 const Policy *gather_policy(const Control *c);

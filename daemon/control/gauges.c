@@ -14,6 +14,14 @@
 #define GUARD_MARGIN 1.1  /* of the excess */
 #define GUARD_NEWS   0.01 /* of the limit: worth a new plan when it is given back */
 #define GUARD_MOST   0.2  /* of the limit */
+/* Of the correction: a look */
+#define RISES           0.5
+#define FALLS           0.2
+#define FALLS_MOST      0.01
+#define FIRST_SPREAD    0.01
+#define CORRECTION_NEWS 0.004
+#define SENSOR_MARGIN   0.005
+#define MARGIN_MOST     0.1
 
 int gauges_open(Gauges *g, const Tools *t)
 {
@@ -229,11 +237,54 @@ static Need judge_node(Gauges *g, const Limits *l, bool settling, const Tools *t
 	return NOTHING_NEEDED;
 }
 
+/* Who draws more than the model says is believed at once; who draws less, slowly. A change that
+ * would move less than the sensor's noise does is no news. */
+static Need correct(Gauges *g, double modelled_w, bool settling)
+{
+	Correction *c = &g->correction;
+	double factor = g->measured_w / modelled_w, off;
+	bool was = c->known;
+
+	c->known = isfinite(factor) && factor > 0;
+	if (!c->known)
+		return was ? need(NEED_BETTER_PLAN, CAUSE_DEMAND) : NOTHING_NEEDED;
+	if (!was)
+		*c = (Correction){ true, factor, FIRST_SPREAD, factor };
+	if (settling)
+		return NOTHING_NEEDED;
+	off = factor - c->factor;
+	c->factor += MAX(off > 0 ? RISES * off : FALLS * off, -FALLS_MOST);
+	c->spread += FALLS * (fabs(off) - c->spread);
+	if (fabs(c->factor - c->in_force) < CORRECTION_NEWS)
+		return NOTHING_NEEDED;
+	c->in_force = c->factor;
+	return need(NEED_BETTER_PLAN, CAUSE_DEMAND);
+}
+
+double gauges_model_budget_w(const Gauges *g, double budget_w, double *ret_doubt)
+{
+	const Correction *c = &g->correction;
+
+	*ret_doubt = !c->known;
+	if (!c->known)
+		return budget_w;
+	return budget_w * (1 - MIN(SENSOR_MARGIN + c->spread, MARGIN_MOST)) / c->in_force;
+}
+
+static double modelled_w(const Fleet *f)
+{
+	double sum_w = 0;
+
+	for_each_device(const Managed, md, f) sum_w += md->trust.estimated_w;
+	return sum_w;
+}
+
 Need gauges_judge(Gauges *g, const Limits *l, bool settling, Tools *t, bool *ret_overrun)
 {
 	bool was = g->overrun;
 	Need n = judge_node(g, l, settling, t);
 
+	n = need_more(n, correct(g, modelled_w(t->fleet), settling));
 	*ret_overrun = g->overrun && !was;
 	if (*ret_overrun)
 		log_warning("Measured %.1f W exceed the budget of %.1f W: keeping %.1f W more free",

@@ -18,6 +18,22 @@ typedef struct Gauge {
 	double planned_guard_w; /* as of the plan in force */
 } Gauge;
 
+/* What all devices draw over what the model says of them. */
+typedef struct Correction {
+	bool known;      /* it is measured */
+	double factor;   /* filtered */
+	double spread;   /* how far single readings are from it */
+	double in_force; /* the factor that is planned with */
+} Correction;
+
+/* overload.c: how much of what is tolerated has been spent. */
+typedef struct Overload {
+	double spent_s; /* the integral of draw over budget less one; it is regained */
+	uint64_t counted_us;
+	uint64_t strict_until_us; /* until then nothing is tolerated; 0: no matter */
+	double react_s;           /* from an overrun to the last fast knob, at most, of late */
+} Overload;
+
 typedef struct Gauges {
 	Gauge *gauges;
 	size_t n;
@@ -25,6 +41,8 @@ typedef struct Gauges {
 	double guard_w;    /* kept free below the budget because measurements exceeded it */
 	double planned_guard_w;
 	bool overrun;
+	Correction correction;
+	Overload overload;
 } Gauges;
 
 int gauges_open(Gauges *g, const Tools *t);
@@ -38,4 +56,7 @@ void gauges_measure_devices(Gauges *g, Tools *t);
 Need gauges_judge(Gauges *g, const Limits *l, bool settling, Tools *t, bool *ret_overrun);
 void gauges_note_planned(Gauges *g);
 
+/* The budget in the model's watts, where what is expected to be drawn counts; how much of the
+ * profiles' own errors then counts is *ret_doubt, from 0 to 1. */
+double gauges_model_budget_w(const Gauges *g, double budget_w, double *ret_doubt);
 double gauges_group_guard_w(const Gauges *g, const Managed *md);

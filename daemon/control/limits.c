@@ -184,6 +184,8 @@ int limits_add(Limits *l, const Claim *claim, const Tools *t, uint64_t *ret_cook
 	if (r < 0)
 		return r;
 	c.created_us = t->now_us;
+	if (isnan(c.tolerance_s))
+		c.tolerance_s = t->config->tolerance_s ? t->config->tolerance_s[c.class] : 0;
 	r = claims_add(l->claims, &c, ret_cookie);
 	if (r >= 0) {
 		note(l, *ret_cookie, NULL);
@@ -360,6 +362,21 @@ void limits_lift(Limits *l)
 const Claim *limits_effective(const Limits *l)
 {
 	return l->effective_cookie ? claims_find(l->claims, l->effective_cookie) : NULL;
+}
+
+double limits_at_once_w(const Limits *l, const Fleet *f, const Tolerated *t, uint64_t now_us)
+{
+	double least_w = INFINITY, rated_w = limits_rated_w(f, NULL);
+	const Claim *c;
+
+	for (size_t i = 0; (c = claims_get(l->claims, i)); i++) {
+		double left_s = MAX(c->tolerance_s - t->spent_s, 0.0);
+		double limit_w = c->unit == LIMIT_PERCENT ? c->limit / 100 * rated_w : c->limit;
+
+		if (c->scope == SCOPE_NODE && claim_active(c, now_us))
+			least_w = MIN(least_w, limit_w * sqrt(1 + left_s / t->react_s));
+	}
+	return least_w;
 }
 
 double limits_rated_w(const Fleet *f, const char *group)

@@ -57,6 +57,16 @@ void limits_update(Limits *l, Tools *t);
 void limits_lift(Limits *l); /* the daemon ends: nothing is enforced */
 const Claim *limits_effective(const Limits *l);
 
+/* What was tolerated already, and how long it takes to bring down what exceeds a limit. */
+typedef struct Tolerated {
+	double spent_s, react_s;
+} Tolerated;
+
+/* What all devices may draw at once under the active claims on the node. Who draws that for
+ * react_s, of which it grows for as long as it falls, spends no more than what is left of the
+ * tolerance: limit sqrt(1 + left / react). The limit itself where nothing is tolerated; INFINITY
+ * without claims. */
+double limits_at_once_w(const Limits *l, const Fleet *f, const Tolerated *t, uint64_t now_us);
 double limits_rated_w(const Fleet *f, const char *group); /* NULL: of all */
 double limits_of_group_w(const Limits *l, const Fleet *f, const char *group);
 double limits_of_device_w(const Limits *l, const Managed *md);

@@ -119,6 +119,9 @@ Need observe_tick(Control *c, bool *ret_overrun)
 	for_each_device(Managed, md, &c->fleet) n = need_more(n, look_at(c, md));
 	n = need_more(n, gauges_judge(&c->gauges, &c->limits, enforce_is_settling(c), &c->tools,
 				      ret_overrun));
+	n = need_more(n, overload_count(&c->gauges.overload, &c->limits,
+					overload_draw_w(&c->gauges, &c->fleet),
+					gather_counts_expected(c), &c->tools));
 	c->attention.looked_us = c->tools.now_us;
 	return n;
 }

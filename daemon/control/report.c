@@ -76,6 +76,11 @@ void control_state(const Control *c, ControlState *ret)
 		.enforcing = c->limits.enforcing,
 		.shortfall_w = shortfall_w(c),
 		.last_enforce_us = c->enforcement.last_enforce_us,
+		.tolerance_s = limits_effective(&c->limits)
+				       ? limits_effective(&c->limits)->tolerance_s
+				       : 0,
+		.overload_s = c->gauges.overload.spent_s,
+		.react_s = c->gauges.overload.react_s,
 		.n_devices = c->fleet.n,
 		.meter = c->tools.meter_why_not ? "device counters" : "ebpf",
 		.meter_why_not = c->tools.meter_why_not,

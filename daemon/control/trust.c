@@ -130,11 +130,18 @@ Need trust_take_overrun(Managed *md, double spent_w, Tools *t)
 	return need(NEED_TOLD_PLAN, CAUSE_SPENT_TOO_MUCH);
 }
 
+void trust_note_spent(Managed *md, double spent_w)
+{
+	md->trust.estimated_w = MAX(md->trust.estimated_w, base_w(md) + spent_w);
+}
+
 void trust_watch_pace(Managed *md, Meter *meter)
 {
 	double pace_w =
 		md->knobs.actual.pace_w > 0 ? PACE_TOLERANCE * md->knobs.actual.pace_w : INFINITY;
 
+	if (md->planned.alarm_w > 0) /* of a plan */
+		pace_w = MIN(pace_w, md->planned.alarm_w);
 	if (pace_w == md->trust.watched_pace_w)
 		return;
 	md->trust.watched_pace_w = pace_w;

@@ -18,6 +18,8 @@ bool trust_clear_due(Managed *md, uint64_t now_us);
 Need trust_judge(Managed *md, Tools *t);
 /* eBPF saw it spend so much, above idle. */
 Need trust_take_overrun(Managed *md, double spent_w, Tools *t);
+/* eBPF saw it spend so much above what it draws without IO. */
+void trust_note_spent(Managed *md, double spent_w);
 void trust_watch_pace(Managed *md, Meter *meter); /* eBPF is told what is in force */
 
 /* What it draws, as its own reading said, or a sensor beside it; r: what the reading returned. */

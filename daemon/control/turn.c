@@ -24,14 +24,29 @@ typedef struct Hearing {
 	Need need;
 } Hearing;
 
+/* What the fallback plan allows is in force before the next look. */
+static Need take_alarm(Control *c, Managed *md, double spent_w)
+{
+	Need n;
+
+	trust_note_spent(md, spent_w);
+	n = overload_take_alarm(&c->gauges.overload, &c->limits,
+				overload_draw_w(&c->gauges, &c->fleet), &c->tools);
+	if (n.level)
+		enforce_note_event(c, c->tools.now_us);
+	return n;
+}
+
 static void on_overrun(dev_t devnum, double joules, double seconds, void *userdata)
 {
 	Hearing *h = userdata;
 	Managed *md = fleet_find_devnum(&h->c->fleet, devnum);
 
-	if (md && h->c->limits.enforcing)
-		h->need =
-			need_more(h->need, trust_take_overrun(md, joules / seconds, &h->c->tools));
+	if (!md || !h->c->limits.enforcing)
+		return;
+	h->need = need_more(h->need, trust_take_overrun(md, joules / seconds, &h->c->tools));
+	if (h->c->enforcement.plan && h->c->enforcement.plan->at_once)
+		h->need = need_more(h->need, take_alarm(h->c, md, joules / seconds));
 }
 
 static void on_woken(const MeterWake *w, void *userdata)
@@ -167,6 +182,8 @@ static Need take_all(Control *c, bool *ret_changed)
 		*ret_changed |= is_visible(e);
 		n = need_more(n, take_event(c, e));
 	}
+	if (overload_clear_due(&c->gauges.overload, c->tools.now_us))
+		n = need_more(n, need(NEED_PLAN, CAUSE_DUE));
 	for_each_device(Managed, md, &c->fleet)
 	{
 		n = need_more(n, take_due(c, md));
@@ -302,6 +319,7 @@ static void arm(Control *c)
 	uint64_t due_us = MIN(c->limits.due_us, observe_due_us(c));
 
 	due_us = MIN(due_us, c->limits.save_due_us);
+	due_us = MIN(due_us, c->gauges.overload.strict_until_us ?: USEC_NEVER);
 	due_us = MIN(due_us, MIN(waiters_due_us(&c->waiters), verify_due_us(c)));
 	for_each_device(const Managed, md, &c->fleet) due_us = MIN(due_us, due_us_of(c, md));
 	c->loop->wake_at(c->loop, due_us);

@@ -21,6 +21,7 @@ typedef enum Option {
 	OPT_WAKEUPS,
 	OPT_WAKE,
 	OPT_REPLACE,
+	OPT_TOLERANCE,
 	OPT_ONCE,
 	OPT_WITNESS,
 	OPT_LINES,
@@ -45,6 +46,7 @@ static const struct option long_options[] = {
 	{ "wakeups", no_argument, NULL, OPT_WAKEUPS },
 	{ "wake", no_argument, NULL, OPT_WAKE },
 	{ "replace", no_argument, NULL, OPT_REPLACE },
+	{ "tolerance", required_argument, NULL, OPT_TOLERANCE },
 	{ "once", no_argument, NULL, OPT_ONCE },
 	{ "witness", no_argument, NULL, OPT_WITNESS },
 	{ "lines", required_argument, NULL, OPT_LINES },
@@ -60,7 +62,7 @@ static const struct option long_options[] = {
 #define BIT(option) (1u << ((option)-OPT_FOR))
 #define CLAIM_OPTIONS                                                                              \
 	(BIT(OPT_FOR) | BIT(OPT_START_IN) | BIT(OPT_REASON) | BIT(OPT_CLASS) | BIT(OPT_DEVICE) |   \
-	 BIT(OPT_GROUP))
+	 BIT(OPT_GROUP) | BIT(OPT_TOLERANCE))
 
 static const struct Verb {
 	const char *name;
@@ -117,6 +119,8 @@ static void print_help(void)
 	     "  --class=CLASS        set, hold: emergency, operator (default), signal, schedule\n"
 	     "  --device=NAME        set, hold: limit one device\n"
 	     "  --group=NAME         set, hold: limit one group\n"
+	     "  --tolerance=SECONDS  set, hold: the limit may be exceeded for a moment: twice the limit for\n"
+	     "                       so long, or by less for longer (3s); none: never\n"
 	     "  --replace            set: end your earlier claims on the same target; each \"set\" is a claim\n"
 	     "                       of its own otherwise, and the lowest holds\n"
 	     "  --forbid=LIST        plan: do without these mechanisms: power-state, power-limit,\n"
@@ -179,6 +183,7 @@ static const char **text_option(Ctl *c, int option)
 	case OPT_ONLY: return &c->only;
 	case OPT_POLICY: return &c->policy;
 	case OPT_BUS: return &c->address;
+	case OPT_TOLERANCE: return &c->tolerance;
 	default: return NULL;
 	}
 }

@@ -31,7 +31,7 @@ typedef struct Ctl {
 	const char *address; /* "system", "session" or a bus address */
 	sd_bus *bus;
 	bool json, json_pretty, pager, legend, all, claims, wakeups, once, wake, witness, replace;
-	const char *reason, *class, *device, *group, *policy, *forbid, *only;
+	const char *reason, *class, *device, *group, *policy, *forbid, *only, *tolerance;
 	uint64_t for_us, start_in_us; /* 0: not given */
 	unsigned long lines;          /* likewise */
 	uint64_t patience_us;         /* with the daemon; 0: what is usual on the bus */

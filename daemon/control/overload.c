@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "control/overload.h"
+
+#include <math.h>
+
+#include "base/log.h"
+#include "control/trust.h"
+
+#define STRICT_US   (3 * USEC_PER_SEC) /* in that time it is seen what is asked of the devices */
+#define REGAINED_S  600.0              /* in which a second is regained whatever was spent */
+#define GAP_US      (5 * USEC_PER_SEC) /* nobody looked meanwhile */
+#define REACT_LEAST 0.6                /* eBPF's window, and the first knobs */
+#define REACT_DECAY 0.9
+
+void overload_init(Overload *o)
+{
+	*o = (Overload){ .react_s = REACT_LEAST };
+}
+
+double overload_draw_w(const Gauges *g, const Fleet *f)
+{
+	double sum_w = 0;
+
+	if (!isnan(g->measured_w))
+		return g->measured_w;
+	for_each_device(const Managed, md, f) sum_w += md->trust.estimated_w;
+	return sum_w;
+}
+
+/* Regained is what one of the effective claim's tolerance is in ten minutes. */
+static void account(Overload *o, const Claim *effective, double over, uint64_t now_us)
+{
+	uint64_t passed_us = now_us - o->counted_us;
+	double s = (double)MIN(passed_us, GAP_US) / USEC_PER_SEC;
+	double regained_s = effective ? effective->tolerance_s * s / REGAINED_S : 0;
+
+	o->counted_us = now_us;
+	o->spent_s = MAX(o->spent_s + (over > 0 ? over * s : -regained_s), 0.0);
+}
+
+static Need grow_strict(Overload *o, const Limits *l, double draw_w, const Tools *t)
+{
+	if (t->now_us < o->strict_until_us)
+		return NOTHING_NEEDED;
+	o->strict_until_us = t->now_us + STRICT_US;
+	diary_decide(t->diary, "", "more is drawn than the budget allows",
+		     "for %.0f s what the devices can draw counts: %.1f W are drawn of %.1f W",
+		     (double)STRICT_US / USEC_PER_SEC, draw_w, l->budget_w);
+	return need(NEED_TOLD_PLAN, CAUSE_SPENT_TOO_MUCH);
+}
+
+Need overload_count(Overload *o, const Limits *l, double draw_w, bool counts_expected,
+		    const Tools *t)
+{
+	const Claim *c = limits_effective(l);
+	double over = draw_w / l->budget_w - 1;
+
+	account(o, c, isfinite(l->budget_w) ? over : 0, t->now_us);
+	if (!c || !(over > 0) || !counts_expected)
+		return NOTHING_NEEDED;
+	return grow_strict(o, l, draw_w, t);
+}
+
+Need overload_take_alarm(Overload *o, const Limits *l, double draw_w, const Tools *t)
+{
+	return draw_w > l->budget_w ? grow_strict(o, l, draw_w, t) : NOTHING_NEEDED;
+}
+
+void overload_note_reaction(Overload *o, uint64_t us)
+{
+	double s = REACT_LEAST + (double)us / USEC_PER_SEC;
+
+	o->react_s = MAX(s, REACT_LEAST + REACT_DECAY * (o->react_s - REACT_LEAST));
+}
+
+double overload_at_once_w(const Overload *o, const Limits *l, const Tools *t)
+{
+	const Tolerated tolerated = { o->spent_s, o->react_s };
+
+	if (t->now_us < o->strict_until_us || !limits_effective(l))
+		return 0;
+	return limits_at_once_w(l, t->fleet, &tolerated, t->now_us);
+}
+
+bool overload_clear_due(Overload *o, uint64_t now_us)
+{
+	if (!o->strict_until_us || now_us < o->strict_until_us)
+		return false;
+	o->strict_until_us = 0;
+	return true;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* How much of what is tolerated above the budget has been spent, and what follows when the budget
+ * is exceeded: for a moment what the devices can draw counts, until it is known what is asked of
+ * them. */
+
+#include "control/gauges.h"
+
+void overload_init(Overload *o);
+/* What the node draws now: measured or, where nothing measures it, modelled. */
+double overload_draw_w(const Gauges *g, const Fleet *f);
+/* To be called at each look. */
+Need overload_count(Overload *o, const Limits *l, double draw_w, bool counts_expected,
+		    const Tools *t);
+/* eBPF tells that a device spends more than is expected of it. */
+Need overload_take_alarm(Overload *o, const Limits *l, double draw_w, const Tools *t);
+/* So long it took from an overrun to the last fast knob. */
+void overload_note_reaction(Overload *o, uint64_t us);
+/* What all may draw at once; 0: nothing is tolerated now. */
+double overload_at_once_w(const Overload *o, const Limits *l, const Tools *t);
+bool overload_clear_due(Overload *o, uint64_t now_us);
