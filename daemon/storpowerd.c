@@ -144,6 +144,7 @@ static int open_wakes(Daemon *d)
 static int open_node(Daemon *d, const char *name)
 {
 	const char *slash = strrchr(name, '/');
+	int r;
 
 	d->node_path = strchr(name, '/') || strchr(name, '.')
 			       ? strdup(name)
@@ -152,9 +153,12 @@ static int open_node(Daemon *d, const char *name)
 		text_printf("%s/%s.registers", runtime_directory(d), slash ? slash + 1 : name);
 	if (!d->node_path || !d->registers_path)
 		return -ENOMEM;
-	return sim_node_open(d->node_path,
-			     d->options.action == ACTION_CHECK_CONFIG ? NULL : d->registers_path,
-			     d->profiles, &clock_boottime, &d->inventory);
+	r = sim_node_open(d->node_path,
+			  d->options.action == ACTION_CHECK_CONFIG ? NULL : d->registers_path,
+			  d->profiles, &clock_boottime, &d->inventory);
+	if (r < 0)
+		return r;
+	return sim_node_sensors(d->inventory, &d->config->sensors, &d->config->n_sensors);
 }
 
 static const char *node_name(const Daemon *d)

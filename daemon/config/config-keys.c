@@ -148,34 +148,15 @@ static int take_manage(const IniLine *l, void *member)
 
 static int take_of(const IniLine *l, void *member)
 {
-	static const struct {
-		const char *word;
-		SensorScope scope;
-		bool named;
-	} scopes[] = { { "node", SENSOR_OF_NODE, false },
-		       { "host", SENSOR_OF_HOST, false },
-		       { "group", SENSOR_OF_GROUP, true },
-		       { "device", SENSOR_OF_DEVICE, true } };
-	_cleanup_(strv_freep) char **words = strv_split(l->value);
 	SensorConfig *s = member;
+	SensorTarget of = { .name = s->target };
+	int r = sensor_target_parse(l->value, &of);
 
-	if (!words)
-		return -ENOMEM;
-	for (size_t i = 0; words[0] && i < ELEMENTSOF(scopes); i++) {
-		char *target;
-
-		if (!streq(words[0], scopes[i].word) || scopes[i].named != (words[1] != NULL) ||
-		    (words[1] && words[2]))
-			continue;
-		target = strdup(words[1] ?: "");
-		if (!target)
-			return -ENOMEM;
-		free(s->target);
-		s->target = target;
-		s->scope = scopes[i].scope;
-		return 0;
-	}
-	return -EINVAL;
+	if (r < 0)
+		return r;
+	s->target = of.name;
+	s->scope = of.scope;
+	return 0;
 }
 
 #define A_NAME_BY(f) KEY_CUSTOM, .take = f, .expected = "a name without blanks or slashes"

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/text.h"
@@ -11,6 +12,7 @@ static const char *const type_names[] = {
 	[SENSOR_HWMON] = "hwmon",
 	[SENSOR_DCMI] = "dcmi",
 	[SENSOR_RAPL] = "rapl",
+	[SENSOR_BUILT_IN] = "built-in",
 };
 
 const char *sensor_type_name(SensorType t)
@@ -20,9 +22,40 @@ const char *sensor_type_name(SensorType t)
 
 int sensor_type_from_name(const char *name)
 {
-	for (size_t i = 0; i < ELEMENTSOF(type_names); i++)
+	for (size_t i = 0; i < SENSOR_BUILT_IN; i++)
 		if (streq(type_names[i], name))
 			return (int)i;
+	return -EINVAL;
+}
+
+int sensor_target_parse(const char *text, SensorTarget *ret)
+{
+	static const struct {
+		const char *word;
+		SensorScope scope;
+		bool named;
+	} scopes[] = { { "node", SENSOR_OF_NODE, false },
+		       { "host", SENSOR_OF_HOST, false },
+		       { "group", SENSOR_OF_GROUP, true },
+		       { "device", SENSOR_OF_DEVICE, true } };
+	_cleanup_(strv_freep) char **words = strv_split(text);
+
+	if (!words)
+		return -ENOMEM;
+	for (size_t i = 0; words[0] && i < ELEMENTSOF(scopes); i++) {
+		char *name;
+
+		if (!streq(words[0], scopes[i].word) || scopes[i].named != (words[1] != NULL) ||
+		    (words[1] && words[2]))
+			continue;
+		name = strdup(words[1] ?: "");
+		if (!name)
+			return -ENOMEM;
+		free(ret->name);
+		ret->name = name;
+		ret->scope = scopes[i].scope;
+		return 0;
+	}
 	return -EINVAL;
 }
 

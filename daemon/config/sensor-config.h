@@ -5,7 +5,13 @@
 
 #include <stdbool.h>
 
-typedef enum SensorType { SENSOR_HWMON, SENSOR_DCMI, SENSOR_RAPL, _SENSOR_TYPE_MAX } SensorType;
+typedef enum SensorType {
+	SENSOR_HWMON,
+	SENSOR_DCMI,
+	SENSOR_RAPL,
+	SENSOR_BUILT_IN, /* comes with the devices; no configuration can name it */
+	_SENSOR_TYPE_MAX
+} SensorType;
 
 /* What the reading is of. RAPL measures processors and memory, never storage: the host alone. */
 typedef enum SensorScope {
@@ -16,7 +22,13 @@ typedef enum SensorScope {
 	_SENSOR_SCOPE_MAX,
 } SensorScope;
 
-/* One [sensor NAME] section of the configuration. */
+/* What follows "of =". */
+typedef struct SensorTarget {
+	SensorScope scope;
+	char *name; /* of the device or group; "" where there is nothing to name */
+} SensorTarget;
+
+/* One [sensor NAME] section of the configuration, or a sensor that comes with the devices. */
 typedef struct SensorConfig {
 	char *name;
 	SensorType type;
@@ -26,10 +38,16 @@ typedef struct SensorConfig {
 	char *target;      /* name of the device or group */
 	double subtract_w; /* fans, boards: what it measures besides, always */
 	char *less;        /* name of the sensor whose reading is taken off this one; NULL: none */
+	/* SENSOR_BUILT_IN: what sensor_read() calls, from any thread, with the source */
+	int (*read)(void *source, double *ret_w);
+	void *source;
 } SensorConfig;
 
 const char *sensor_type_name(SensorType t); /* "hwmon", "dcmi", "rapl" */
 int sensor_type_from_name(const char *name);
+/* "node", "host", "group NAME" or "device NAME"; ret->name is freed and set. -EINVAL: none of them.
+ */
+int sensor_target_parse(const char *text, SensorTarget *ret);
 /* Is all there that a sensor of its type needs? Else complains, once for the section. */
 bool sensor_config_complete(const SensorConfig *c);
 void sensor_config_done(SensorConfig *c);

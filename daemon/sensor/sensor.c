@@ -12,10 +12,16 @@
 #define STUCK_MOVED    0.2 /* of the rated power */
 #define IMPOSSIBLE     2.0 /* times the rated power */
 
+static int read_built_in(Sensor *s, double *ret_w)
+{
+	return s->config.read(s->config.source, ret_w);
+}
+
 static int (*const reads[])(Sensor *s, double *ret_w) = {
 	[SENSOR_HWMON] = sensor_hwmon_read,
 	[SENSOR_DCMI] = sensor_dcmi_read,
 	[SENSOR_RAPL] = sensor_rapl_read,
+	[SENSOR_BUILT_IN] = read_built_in,
 };
 
 static int copy_text(char **to, const char *from)
@@ -35,7 +41,9 @@ int sensor_new(const SensorConfig *config, const char *sysfs_root, Sensor **ret)
 	c = &s->config;
 	*c = (SensorConfig){ .type = config->type,
 			     .scope = config->scope,
-			     .subtract_w = config->subtract_w };
+			     .subtract_w = config->subtract_w,
+			     .read = config->read,
+			     .source = config->source };
 	if (copy_text(&c->name, config->name) < 0 || copy_text(&c->chip, config->chip) < 0 ||
 	    copy_text(&c->input, config->input) < 0 || copy_text(&c->target, config->target) < 0 ||
 	    copy_text(&c->less, config->less) < 0 || copy_text(&s->sysfs_root, sysfs_root) < 0)

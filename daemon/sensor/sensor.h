@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Power sensors outside the drives: hwmon chips, the BMC's DCMI reading, RAPL. What a drive says of
- * itself is DeviceOps.power; sensor_judge() is for all of them. */
+/* Power sensors outside the drives: hwmon chips, the BMC's DCMI reading, RAPL, and those that come
+ * with the devices. What a drive says of itself is DeviceOps.power; sensor_judge() is for all of
+ * them. */
 
 #include <stdbool.h>
 #include <stdint.h>

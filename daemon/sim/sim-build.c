@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <fnmatch.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -7,6 +8,7 @@
 #include "sim/sim-feed.h"
 #include "sim/sim-node.h"
 #include "sim/sim-random.h"
+#include "sim/sim-sensor.h"
 
 /* The seed decides these properties of a device. */
 enum { DRAW_WATTS = 1, DRAW_SPEED, DRAW_CEILING };
@@ -28,6 +30,19 @@ static double drawn_error(const SimNature *n, uint64_t purpose, double largest)
 	return largest * (2 * sim_uniform(n->seed, purpose) - 1);
 }
 
+static void join_burst(SimNature *n, const SimFile *f, const char *name)
+{
+	const SimBurst *b = &f->burst;
+	SimRegisters as_found;
+
+	if (!b->every_us || (b->devices && fnmatch(b->devices, name, 0) != 0))
+		return;
+	sim_registers_init(&as_found, n->profile->kind);
+	n->burst = (SimBurstOf){ .plan = b,
+				 .seed = sim_hash(f->seed, sim_hash_text("burst")),
+				 .mb_s = b->demand * sim_nature_capacity(n, &as_found) };
+}
+
 static void make_nature(SimDevice *s, const SimFile *f, const SimGroup *g, const Profile *p,
 			const char *name)
 {
@@ -36,17 +51,20 @@ static void make_nature(SimDevice *s, const SimFile *f, const SimGroup *g, const
 	n->profile = p;
 	n->workload = sim_file_workload(f, g);
 	n->seed = n->load_seed = sim_hash(f->seed, sim_hash_text(name));
-	n->watts_factor = 1 + drawn_error(n, DRAW_WATTS, f->model_error);
-	n->speed_factor = 1 + drawn_error(n, DRAW_SPEED, f->model_error);
+	n->family = sim_file_family(f, g);
+	n->family.seed = sim_hash(f->seed, sim_hash_text(p->name));
+	n->watts_factor = 1 + drawn_error(n, DRAW_WATTS, f->errors.model);
+	n->speed_factor = 1 + drawn_error(n, DRAW_SPEED, f->errors.model);
 	n->ceiling_factor = 1 - CEILING_SLACK * sim_uniform(n->seed, DRAW_CEILING);
-	n->within_rated = f->model_error <= p->error;
+	n->within_rated = f->errors.model <= p->error;
 	n->queues = p->kind == KIND_NVME ? g->queues : 1;
 	n->cache_bytes = g->cache ? (double)g->cache_bytes : 0;
 	n->cached_reads = g->cached_reads;
 	for (size_t i = 0; i < f->n_faults; i++)
 		if (streq(f->faults[i].device, name))
-			n->faults[n->n_faults++] = &f->faults[i];
-	s->noise = f->noise;
+			n->faults.plan[n->faults.n++] = &f->faults[i];
+	join_burst(n, f, name);
+	s->noise = f->sensing.noise;
 	s->power_limit = g->power_limit;
 }
 
@@ -94,7 +112,7 @@ static int new_device(SimNode *n, const SimGroup *g, const Profile *p, const cha
 	if (!id || !model || !group || !hba || !s)
 		return -ENOMEM;
 	make_nature(s, n->file, g, p, name);
-	sim_device_init_ops(s, n->file->sensors >> p->kind & 1);
+	sim_device_init_ops(s, n->file->sensing.kinds >> p->kind & 1);
 	s->ops.free = device_free;
 	s->clock = n->clock;
 	s->device = device_new(id, name, model, p->kind, &s->ops, s);
@@ -302,6 +320,8 @@ int sim_node_build(SimNode *n, const ProfileStore *profiles, const char *registe
 		r = add_caches(n);
 	if (r >= 0)
 		r = check_faults(n);
+	if (r >= 0)
+		r = sim_sensors_build(n);
 	if (r >= 0)
 		r = sim_memory_open(registers_path, n->file->hash, n->n_devices, &n->memory);
 	if (r < 0)

@@ -186,16 +186,6 @@ static int counters(Device *d, DeviceCounters *ret)
 	return gone ? -ENODEV : 0;
 }
 
-/* The sum of four draws with a variance of 1 is near enough to a normal distribution. */
-static double noise_at(const SimDevice *s, uint64_t t_us)
-{
-	double sum = 0;
-
-	for (uint64_t i = 0; i < 4; i++)
-		sum += sim_uniform(s->nature.seed + i, t_us) - 0.5;
-	return sum * sqrt(3);
-}
-
 static int power(Device *d, double *ret_w)
 {
 	SimDevice *s = d->impl;
@@ -213,7 +203,7 @@ static int power(Device *d, double *ret_w)
 	hang(s, fault);
 	if (gone)
 		return -ENODEV;
-	*ret_w = fmax(watts * (1 + s->noise * noise_at(s, t_us)), 0);
+	*ret_w = fmax(watts * (1 + s->noise * sim_normal(s->nature.seed, t_us)), 0);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -15,6 +16,7 @@
 
 #define DEVICES_MAX 4096 /* of one group */
 #define FAULTS_MAX  16
+#define OUTAGE_US   (5 * USEC_PER_SEC)
 
 static const char *const fault_names[] = {
 	[SIM_HEALTHY] = "healthy", [SIM_REFUSE] = "refuse",   [SIM_LIE] = "lie",
@@ -63,6 +65,12 @@ SimFile *sim_file_free(SimFile *f)
 	}
 	for (size_t i = 0; i < f->n_faults; i++)
 		free(f->faults[i].device);
+	for (size_t i = 0; i < f->sensing.n_plans; i++) {
+		free(f->sensing.plans[i].name);
+		free(f->sensing.plans[i].of.name);
+	}
+	free(f->sensing.plans);
+	free(f->burst.devices);
 	free(f->workloads);
 	free(f->groups);
 	free(f->faults);
@@ -123,14 +131,23 @@ static int take_demand(const IniLine *l, void *member)
 #define IO_SIZE_KIB KEY_BYTES, .min = 512, .max = 64 << 20, .per = 1024
 #define SOME_TIME   KEY_DURATION, .min = 1
 
+#define KEYS_OF_FAMILY(S, f)                                                                       \
+	{ "family_error", KEY_CUSTOM, KEY_AT(S, f.error), .take = sim_take_error,                  \
+	  .expected = SIM_AN_ERROR },                                                              \
+	{                                                                                          \
+		"drift", KEY_CUSTOM, KEY_AT(S, f.drift), .take = sim_take_drift,                   \
+							 .expected = SIM_A_DRIFT                   \
+	}
+
 static const Key node_keys[] = {
 	{ "name", A_NAME, KEY_AT(SimFile, name) },
 	{ "policy", A_NAME, KEY_AT(SimFile, policy) },
 	{ "seed", KEY_CUSTOM, KEY_AT(SimFile, seed), .take = take_seed,
 	  .expected = "a whole number from 0 to 18446744073709551615" },
-	{ "model_error", KEY_SHARE, KEY_AT(SimFile, model_error) },
-	{ "noise", KEY_SHARE, KEY_AT(SimFile, noise) },
-	{ "sensors", KEY_SET, KEY_AT(SimFile, sensors), .from_list = sensors_from_list,
+	{ "model_error", KEY_SHARE, KEY_AT(SimFile, errors.model) },
+	KEYS_OF_FAMILY(SimFile, errors.family),
+	{ "noise", KEY_SHARE, KEY_AT(SimFile, sensing.noise) },
+	{ "sensors", KEY_SET, KEY_AT(SimFile, sensing.kinds), .from_list = sensors_from_list,
 	  .expected = "all, none or a list of nvme, sata-ssd, hdd" },
 };
 
@@ -160,6 +177,7 @@ static const Key devices_keys[] = {
 	{ "cache_size", KEY_BYTES, KEY_AT(SimGroup, cache_bytes), .min = 1 << 30, .max = 0x1p50 },
 	{ "cached_reads", KEY_SHARE, KEY_AT(SimGroup, cached_reads) },
 	{ "workload", KEY_TEXT, KEY_AT(SimGroup, workload) },
+	KEYS_OF_FAMILY(SimGroup, family),
 	KEYS_OF_WORKLOAD(SimGroup, own.)
 };
 
@@ -169,6 +187,31 @@ static const Key fault_keys[] = {
 	{ "kind", KEY_NAME, KEY_AT(SimFaultPlan, kind), .from_name = fault_from_name,
 	  .expected = "refuse, lie, ignore, vanish, reset, slow, hang, no-wake or resync" },
 	{ "for", SOME_TIME, KEY_AT(SimFaultPlan, for_us) },
+};
+
+static const Key burst_keys[] = {
+	{ "every", SOME_TIME, KEY_AT(SimFile, burst.every_us) },
+	{ "for", SOME_TIME, KEY_AT(SimFile, burst.for_us) },
+	{ "demand", KEY_SHARE, KEY_AT(SimFile, burst.demand) },
+	{ "devices", KEY_TEXT, KEY_AT(SimFile, burst.devices) },
+};
+
+static int take_of(const IniLine *l, void *member)
+{
+	int r = sensor_target_parse(l->value, member);
+
+	return r >= 0 && ((SensorTarget *)member)->scope == SENSOR_OF_HOST ? -EINVAL : r;
+}
+
+static const Key sensor_keys[] = {
+	{ "of", KEY_CUSTOM, KEY_AT(SimSensorPlan, of), .take = take_of,
+	  .expected = "node, group NAME or device NAME" },
+	{ "noise", KEY_SHARE, KEY_AT(SimSensorPlan, noise) },
+	{ "bias", KEY_CUSTOM, KEY_AT(SimSensorPlan, bias), .take = sim_take_error,
+	  .expected = SIM_AN_ERROR },
+	{ "delay", KEY_DURATION, KEY_AT(SimSensorPlan, delay_us), .max = 600e6 },
+	{ "dropout", KEY_SHARE, KEY_AT(SimSensorPlan, dropout) },
+	{ "outage", KEY_DURATION, KEY_AT(SimSensorPlan, outage_us), .min = 1e5, .max = 3600e6 },
 };
 
 static int complain_of_name(const IniLine *l, const char *name)
@@ -213,6 +256,7 @@ static SimGroup *group_named(SimFile *f, const IniLine *l, const char *name)
 	g->queues = 1;
 	g->cache_bytes = 200ULL << 30;
 	g->own.mix = MIX_UNKNOWN;
+	g->family = (SimFamily){ .error = NAN, .drift.most = NAN };
 	g->name = strdup(name);
 	return g->name ? g : NULL;
 }
@@ -230,6 +274,38 @@ static int open_devices(const IniLine *l, const char *name, void *userdata, void
 		g->own_used = true;
 	*ret = g;
 	return 0;
+}
+
+static int open_burst(const IniLine *l, const char *rest, void *userdata, void **ret)
+{
+	SimFile *f = userdata;
+
+	(void)rest;
+	f->burst.line = l->section_line;
+	*ret = f;
+	return 0;
+}
+
+static int open_sensor(const IniLine *l, const char *name, void *userdata, void **ret)
+{
+	SimSensing *s = &((SimFile *)userdata)->sensing;
+	SimSensorPlan *p = NULL;
+
+	if (!is_plain_name(name))
+		return complain_of_name(l, name);
+	for (size_t i = 0; i < s->n_plans; i++)
+		if (streq(s->plans[i].name, name))
+			p = &s->plans[i];
+	if (!p) {
+		p = ARRAY_GROW(s->plans, s->n_plans);
+		if (!p)
+			return -ENOMEM;
+		p->line = l->line;
+		p->outage_us = OUTAGE_US;
+		p->name = strdup(name);
+	}
+	*ret = p;
+	return p->name ? 0 : -ENOMEM;
 }
 
 static int open_fault(const IniLine *l, const char *rest, void *userdata, void **ret)
@@ -253,6 +329,8 @@ static const KeySection sections[] = {
 	{ "node", NULL, KEY_LIST(node_keys) },
 	{ "workload", "NAME", KEY_LIST(workload_keys), .open = open_workload },
 	{ "devices", "NAME", KEY_LIST(devices_keys), .open = open_devices },
+	{ "burst", NULL, KEY_LIST(burst_keys), .open = open_burst },
+	{ "sensor", "NAME", KEY_LIST(sensor_keys), .open = open_sensor },
 	{ "fault", NULL, KEY_LIST(fault_keys), .many = true, .open = open_fault },
 };
 
@@ -273,88 +351,15 @@ const SimWorkload *sim_file_workload(const SimFile *f, const SimGroup *g)
 	return NULL;
 }
 
-static int check_steps(const SimFile *f, const SimWorkload *w, const char *name, unsigned line)
+SimFamily sim_file_family(const SimFile *f, const SimGroup *g)
 {
-	const SimDemand *d = &w->demand;
-	IniLine l = { .path = f->path, .line = line };
+	SimFamily family = f->errors.family;
 
-	if (d->repeat_us && (d->kind != SIM_STEPS || d->repeat_us < USEC_PER_SEC ||
-			     d->steps[d->n_steps - 1].at_us >= d->repeat_us))
-		return ini_complain(&l,
-				    "%s: repeat needs at least 1s and a demand in steps, all "
-				    "before it",
-				    name);
-	return 0;
-}
-
-static const SimGroup *find_group(const SimFile *f, const char *name)
-{
-	for (size_t i = 0; i < f->n_groups; i++)
-		if (streq(f->groups[i].name, name))
-			return &f->groups[i];
-	return NULL;
-}
-
-/* A workload that saturates has no end, and no cache can hold it. */
-static int check_cache(const SimFile *f, const SimGroup *g, const SimWorkload *w)
-{
-	const SimGroup *cache = g->cache ? find_group(f, g->cache) : NULL;
-	IniLine l = { .path = f->path, .line = g->line };
-
-	if (g->pools && (!g->pool || g->pools > g->count))
-		return ini_complain(&l, "[devices %s]: pools needs pool= and a device for each",
-				    g->name);
-	if (g->cache && (!cache || cache == g || cache->cache))
-		return ini_complain(&l,
-				    "[devices %s]: cache = %s is no other section without a cache "
-				    "of its own",
-				    g->name, g->cache);
-	if (g->cache && w->demand.kind == SIM_SATURATE)
-		return ini_complain(&l, "[devices %s]: a workload that saturates fills any cache",
-				    g->name);
-	return 0;
-}
-
-static int check_group(const SimFile *f, const SimGroup *g)
-{
-	const SimWorkload *w = sim_file_workload(f, g);
-	IniLine l = { .path = f->path, .line = g->line };
-
-	if (!g->profile)
-		return ini_complain(&l, "[devices %s] names no profile", g->name);
-	if (!w)
-		return ini_complain(&l, "[devices %s]: there is no [workload %s]", g->name,
-				    g->workload);
-	if (g->workload && g->own_used)
-		return ini_complain(&l, "[devices %s] has both workload= and a workload of its own",
-				    g->name);
-	return check_cache(f, g, w) ?: check_steps(f, w, g->name, g->line);
-}
-
-static int check_fault(const SimFile *f, const SimFaultPlan *p)
-{
-	IniLine l = { .path = f->path, .line = p->line };
-
-	if (!p->device)
-		return ini_complain(&l, "[fault] has no device");
-	return p->kind == SIM_HEALTHY ? ini_complain(&l, "[fault] of %s has no kind", p->device)
-				      : 0;
-}
-
-static int check_file(const SimFile *f)
-{
-	IniLine l = { .path = f->path };
-	int r = 0;
-
-	if (!f->name)
-		r = ini_complain(&l, "[node] has no name");
-	if (f->n_groups == 0)
-		r = ini_complain(&l, "no [devices NAME] section: a node needs at least one device");
-	for (size_t i = 0; i < f->n_groups; i++)
-		r = check_group(f, &f->groups[i]) ?: r;
-	for (size_t i = 0; i < f->n_faults; i++)
-		r = check_fault(f, &f->faults[i]) ?: r;
-	return r;
+	if (!isnan(g->family.error))
+		family.error = g->family.error;
+	if (!isnan(g->family.drift.most))
+		family.drift = g->family.drift;
+	return family;
 }
 
 int sim_file_read(const char *path, SimFile **ret)
@@ -368,6 +373,7 @@ int sim_file_read(const char *path, SimFile **ret)
 	r = ini_load(path, &text);
 	if (r < 0)
 		return log_error_errno(r, "Cannot read node file %s", path);
+	f->burst.demand = 1;
 	f->hash = sim_hash_text(text);
 	f->path = strdup(path);
 	if (!f->path)
@@ -375,7 +381,7 @@ int sim_file_read(const char *path, SimFile **ret)
 	r = ini_read_text(path, text, on_line, f);
 	if (r < 0)
 		return r;
-	r = check_file(f);
+	r = sim_file_check(f);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(f);

@@ -13,6 +13,7 @@ SimNode *sim_node_unref(SimNode *n)
 	sim_memory_close(&n->memory);
 	sim_file_free(n->file);
 	free(n->devices);
+	free(n->sensors);
 	free(n);
 	return NULL;
 }

@@ -5,6 +5,8 @@
 
 #include "sim/sim-device.h"
 
+typedef struct SimSensor SimSensor;
+
 struct SimNode {
 	Inventory inventory; /* first: the face */
 	atomic_uint n_ref;
@@ -13,7 +15,8 @@ struct SimNode {
 	const Clock *clock;
 	SimDevice **devices;
 	size_t n_devices;
-	uint64_t seen_us; /* up to where over_seconds() looked */
+	SimSensor *sensors; /* as many as the file plans */
+	uint64_t seen_us;   /* up to where overload() looked */
 };
 
 static inline SimNode *sim_node_of(Inventory *i)
@@ -27,5 +30,7 @@ DEFINE_CLEANUP(SimNode *, sim_node_unref);
 /* sim-build.c: makes the devices that the file describes. */
 int sim_node_build(SimNode *n, const ProfileStore *profiles, const char *registers_path);
 SimDevice *sim_node_find(const SimNode *n, const char *name); /* NULL */
-/* sim-witness.c: over_seconds() counts from now on. */
+/* sim-witness.c: overload() counts from now on. */
 void sim_node_watch(SimNode *n);
+/* The true draw at t, as far as it is remembered. */
+double sim_history_watts(const SimHistory *h, uint64_t t_us);

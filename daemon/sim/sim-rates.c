@@ -78,8 +78,22 @@ static void forecast(const SimNature *n, const Mix *mix, const Setting *s, struc
 	f->valid = true;
 }
 
+/* The device's own error is in what it multiplies already. */
+static double family_factor(const SimNature *n, const SimMoment *m)
+{
+	return fmax(1 + m->family_error / fmax(n->watts_factor, 0.01), 0);
+}
+
+/* What is rated was measured on another specimen: a family that draws more is rated more. */
+static double rated_watts(const SimNature *n, double family)
+{
+	const Profile *p = n->profile;
+
+	return p->rated_w + fmax(family - 1, 0) * fmax(p->rated_w - p->idle_w, 0);
+}
+
 /* The least of what the hardware itself enforces: state, power limit, rating. */
-static double ceiling_watts(const SimNature *n, const Setting *s)
+static double ceiling_watts(const SimNature *n, const Setting *s, double family)
 {
 	double w = INFINITY;
 
@@ -89,7 +103,7 @@ static double ceiling_watts(const SimNature *n, const Setting *s)
 	if (s->limit_w > 0)
 		w = fmin(w, s->limit_w);
 	w *= n->ceiling_factor;
-	return n->within_rated ? fmin(w, n->profile->rated_w) : w;
+	return n->within_rated ? fmin(w, rated_watts(n, family)) : w;
 }
 
 /* Without IO. */
@@ -166,11 +180,13 @@ static void add_rates(SimRates *sum, const SimRates *part)
 }
 
 /* Serves one work in what is left of the device's time; the draw above rest is ret->watts. */
-static void serve(const SimNature *n, const SimRegisters *r, const SimStream *work,
-		  struct SimForecastOf *f, double rest, double *left, SimRates *ret)
+static void serve(const SimNature *n, const SimMoment *m, const SimStream *work,
+		  struct SimForecastOf *f, double *left, SimRates *ret)
 {
+	const SimRegisters *r = m->registers;
 	Setting s = setting_of(n, r, &work->mix);
 	Mix at_device = split(&work->mix, s.chunk_kib);
+	double family = family_factor(n, m), rest = resting_watts(n, r);
 	double capacity, dynamic, ceiling, used, most;
 
 	forecast(n, &work->mix, &s, f);
@@ -178,10 +194,10 @@ static void serve(const SimNature *n, const SimRegisters *r, const SimStream *wo
 	dynamic = fmax(f->watts * n->watts_factor - rest, 0);
 
 	/* hardware that would break its ceiling slows down instead */
-	ceiling = fmax(ceiling_watts(n, &s) - rest, 0);
-	if (dynamic > ceiling) {
-		capacity *= fmax(ceiling, 0.01 * dynamic) / dynamic;
-		dynamic = ceiling;
+	ceiling = fmax(ceiling_watts(n, &s, family) - rest, 0);
+	if (dynamic * family > ceiling) {
+		capacity *= fmax(ceiling, 0.01 * dynamic * family) / (dynamic * family);
+		dynamic = ceiling / family;
 	}
 	if (capacity <= 0)
 		return;
@@ -191,7 +207,7 @@ static void serve(const SimNature *n, const SimRegisters *r, const SimStream *wo
 	used = ret->mb_s / capacity;
 	ret->depth =
 		mean_depth(f, &at_device, ret->ios[READ_IO] + ret->ios[WRITE_IO], used, s.depth);
-	ret->watts = fmin(dynamic_watts(n, r, dynamic * used, ret), ceiling);
+	ret->watts = fmin(dynamic_watts(n, r, dynamic * used, ret) * family, ceiling);
 }
 
 static void take_own(const SimRates *part, SimRates *ret)
@@ -203,11 +219,12 @@ static void take_own(const SimRates *part, SimRates *ret)
 	ret->read_us = ios > 0 ? part->depth / ios * 1e6 : 0;
 }
 
-void sim_rates(const SimNature *n, const SimRegisters *r, SimForecast *cache,
-	       const SimStream work[_SIM_WORK_MAX], SimRates *ret)
+void sim_rates(const SimNature *n, const SimMoment *m, const SimStream work[_SIM_WORK_MAX],
+	       SimRates *ret)
 {
-	Setting s = setting_of(n, r, &n->workload->mix);
-	double rest = resting_watts(n, r), left = 1, dynamic = 0;
+	Setting s = setting_of(n, m->registers, &n->workload->mix);
+	double rest = resting_watts(n, m->registers), left = 1, dynamic = 0;
+	double ceiling = ceiling_watts(n, &s, family_factor(n, m));
 
 	*ret = (SimRates){ .watts = rest };
 	for (int i = 0; i < _SIM_WORK_MAX; i++) {
@@ -215,32 +232,52 @@ void sim_rates(const SimNature *n, const SimRegisters *r, SimForecast *cache,
 
 		if (work[i].mb_s <= 0)
 			continue;
-		serve(n, r, &work[i], &cache->of[i], rest, &left, &part);
+		serve(n, m, &work[i], &m->cache->of[i], &left, &part);
 		add_rates(ret, &part);
 		ret->work_mb_s[i] = part.mb_s;
 		dynamic += part.watts;
 		if (i == SIM_OWN)
 			take_own(&part, ret);
 	}
-	ret->watts = rest + fmin(dynamic, fmax(ceiling_watts(n, &s) - rest, 0));
+	ret->watts = rest + fmin(dynamic, fmax(ceiling - rest, 0));
 }
 
 double sim_nature_capacity(const SimNature *n, const SimRegisters *r)
 {
 	SimStream work[_SIM_WORK_MAX] = { [SIM_OWN] = { n->workload->mix, INFINITY } };
 	SimForecast cache = { 0 };
+	SimMoment m = { .registers = r, .cache = &cache };
 	SimRates rates;
 
-	sim_rates(n, r, &cache, work, &rates);
+	sim_rates(n, &m, work, &rates);
 	return rates.mb_s;
+}
+
+static uint64_t since_epoch(const SimNature *n, uint64_t now_us)
+{
+	return now_us > n->epoch_us ? now_us - n->epoch_us : 0;
+}
+
+static void add_epoch(const SimNature *n, uint64_t *until_us)
+{
+	if (*until_us != UINT64_MAX)
+		*until_us += n->epoch_us;
+}
+
+double sim_nature_family_error(const SimNature *n, uint64_t now_us, uint64_t *ret_until_us)
+{
+	double error = sim_family_at(&n->family, since_epoch(n, now_us), ret_until_us);
+
+	add_epoch(n, ret_until_us);
+	return error;
 }
 
 double sim_nature_demand(const SimNature *n, uint64_t now_us, uint64_t *ret_until_us)
 {
-	uint64_t since_us = now_us > n->epoch_us ? now_us - n->epoch_us : 0;
+	uint64_t since_us = since_epoch(n, now_us);
 	double mb_s = sim_demand_at(&n->workload->demand, n->load_seed, since_us, ret_until_us);
 
-	if (*ret_until_us != UINT64_MAX)
-		*ret_until_us += n->epoch_us;
+	mb_s = sim_burst_at(&n->burst, since_us, mb_s, ret_until_us);
+	add_epoch(n, ret_until_us);
 	return mb_s;
 }

@@ -165,8 +165,8 @@ void sim_truth_fault(SimTruth *t, const SimNature *n, SimFault fault)
 
 static void due_faults(SimTruth *t, const SimNature *n, uint64_t *next_us)
 {
-	for (unsigned i = 0; i < n->n_faults; i++) {
-		const SimFaultPlan *f = n->faults[i];
+	for (unsigned i = 0; i < n->faults.n; i++) {
+		const SimFaultPlan *f = n->faults.plan[i];
 		uint64_t from = n->epoch_us + f->at_us, to = from + f->for_us;
 		uint32_t bit = 1U << i;
 
@@ -283,8 +283,12 @@ static void working_rates(SimTruth *t, const SimNature *n, SimForecast *cache,
 	static const SimStream nothing[_SIM_WORK_MAX];
 	bool serving = t->serves_us <= t->t_us && !(sim_truth_stuck(t) && any(work));
 	bool awake = t->awake_us <= t->t_us;
+	SimMoment m = { .registers = &t->real, .cache = cache };
+	uint64_t until_us;
 
-	sim_rates(n, &t->real, cache, serving ? work : nothing, &t->rates);
+	m.family_error = sim_nature_family_error(n, t->t_us, &until_us);
+	*next_us = MIN(*next_us, until_us);
+	sim_rates(n, &m, serving ? work : nothing, &t->rates);
 	wait_for(t, n, &work[SIM_OWN], serving, next_us);
 	if (t->serves_us > t->t_us)
 		*next_us = MIN(*next_us, t->serves_us);

@@ -24,18 +24,25 @@ typedef struct SimStream {
 	double mb_s; /* asked for; INFINITY: as much as it gives */
 } SimStream;
 
+/* The planned faults of one device. */
+typedef struct SimFaultsOf {
+	const SimFaultPlan *plan[16];
+	unsigned n;
+} SimFaultsOf;
+
 /* What never changes while the node is open. */
 typedef struct SimNature {
 	const Profile *profile;
 	const SimWorkload *workload;
-	const SimFaultPlan *faults[16]; /* of this device only */
-	unsigned n_faults;
+	SimFaultsOf faults;
+	SimFamily family; /* how its profile is wrong of all its devices */
+	SimBurstOf burst;
 	uint64_t seed;       /* of this device's chance */
 	uint64_t load_seed;  /* of its workload's; one for all disks of a pool */
-	double watts_factor; /* hidden truth over model */
+	double watts_factor; /* hidden truth over model, of this device alone */
 	double speed_factor;
 	double ceiling_factor; /* how closely hardware keeps below its own ceilings, 0.98..1 */
-	bool within_rated;     /* the node's error is no larger than the profile states */
+	bool within_rated;     /* its own error is no larger than the profile states */
 	unsigned queues;
 	uint64_t epoch_us;   /* the workload's time 0 */
 	double cache_bytes;  /* of the cache above it; 0: none */
@@ -110,6 +117,13 @@ typedef struct SimForecast {
 	} of[_SIM_WORK_MAX];
 } SimForecast;
 
+/* What rates depend on besides the device's nature and its work. */
+typedef struct SimMoment {
+	const SimRegisters *registers;
+	double family_error; /* of the dynamic watts, now */
+	SimForecast *cache;
+} SimMoment;
+
 /* Power-on at t. */
 void sim_truth_init(SimTruth *t, const SimNature *n, uint64_t now_us);
 /* Could this state have come about? A file may have been damaged. */
@@ -125,10 +139,12 @@ bool sim_truth_stuck(const SimTruth *t);
 void sim_truth_settle(SimTruth *t, const SimNature *n);
 void sim_truth_fault(SimTruth *t, const SimNature *n, SimFault fault);
 
+/* MB/s asked for, bursts included. */
 double sim_nature_demand(const SimNature *n, uint64_t now_us, uint64_t *ret_until_us);
-/* MB/s of a saturating workload on the registers r. */
+double sim_nature_family_error(const SimNature *n, uint64_t now_us, uint64_t *ret_until_us);
+/* MB/s of a saturating workload on the registers r, as the profile has it. */
 double sim_nature_capacity(const SimNature *n, const SimRegisters *r);
 /* The rates at which the registers r serve the work, awake; or in r's condition when there is none.
  */
-void sim_rates(const SimNature *n, const SimRegisters *r, SimForecast *cache,
-	       const SimStream work[_SIM_WORK_MAX], SimRates *ret);
+void sim_rates(const SimNature *n, const SimMoment *m, const SimStream work[_SIM_WORK_MAX],
+	       SimRates *ret);

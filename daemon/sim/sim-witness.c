@@ -18,7 +18,7 @@ static uint64_t steps_until(const SimHistory *h, uint64_t t_us)
 	return k;
 }
 
-static double watts_at(const SimHistory *h, uint64_t t_us)
+double sim_history_watts(const SimHistory *h, uint64_t t_us)
 {
 	uint64_t k = steps_until(h, t_us);
 
@@ -33,7 +33,7 @@ double sim_node_true_watts(Inventory *node)
 
 	for (size_t i = 0; i < n->n_devices; i++) {
 		sim_device_advance_locked(n->devices[i]);
-		sum += watts_at(&n->devices[i]->record->history, now_us);
+		sum += sim_history_watts(&n->devices[i]->record->history, now_us);
 		sim_record_unlock(n->devices[i]->record);
 	}
 	return sum;
@@ -150,21 +150,38 @@ static int compare_steps(const void *a, const void *b)
 	return x->t_us < y->t_us ? -1 : x->t_us > y->t_us;
 }
 
-static uint64_t time_above(const Steps *steps, double budget_w, uint64_t from_us, uint64_t to_us)
+static void pass(SimOverload *o, double watts, double limit_w, double s)
+{
+	double load = watts / limit_w;
+
+	if (s <= 0)
+		return;
+	o->seconds += s;
+	o->joules += watts * s;
+	o->most_w = fmax(o->most_w, watts);
+	o->heat_s = fmax(o->heat_s + (load * load - 1) * s, 0);
+	o->most_heat_s = fmax(o->most_heat_s, o->heat_s);
+	/* a microwatt is the rounding of the sum */
+	if (watts > limit_w + 1e-6) {
+		o->above_s += s;
+		o->overload_s += (load - 1) * s;
+	} else {
+		o->unspent_j += (limit_w - watts) * s;
+	}
+}
+
+static void pass_steps(const Steps *steps, uint64_t from_us, uint64_t to_us, double limit_w,
+		       SimOverload *o)
 {
 	double sum = steps->start_w;
-	uint64_t above_us = 0;
 
 	for (size_t i = 0; i <= steps->n; i++) {
 		uint64_t until_us = i < steps->n ? steps->step[i].t_us : to_us;
 
-		/* a microwatt is the rounding of the sum */
-		if (sum > budget_w + 1e-6)
-			above_us += until_us - from_us;
+		pass(o, sum, limit_w, (double)(until_us - from_us) / USEC_PER_SEC);
 		from_us = until_us;
 		sum += i < steps->n ? steps->step[i].rise_w : 0;
 	}
-	return above_us;
 }
 
 void sim_node_watch(SimNode *n)
@@ -175,17 +192,16 @@ void sim_node_watch(SimNode *n)
 
 		sim_device_advance_locked(s);
 		s->seen_steps = steps_until(&s->record->history, n->seen_us);
-		s->seen_watts = watts_at(&s->record->history, n->seen_us);
+		s->seen_watts = sim_history_watts(&s->record->history, n->seen_us);
 		sim_record_unlock(s->record);
 	}
 }
 
-double sim_node_over_seconds(Inventory *node, double budget_w)
+int sim_node_overload(Inventory *node, double limit_w, SimOverload *o)
 {
 	SimNode *n = sim_node_of(node);
 	uint64_t from_us = n->seen_us, to_us = MAX(clock_now_us(n->clock), from_us);
 	Steps steps = { 0 };
-	double over_s = NAN;
 	int r = 0;
 
 	for (size_t i = 0; i < n->n_devices && r >= 0; i++) {
@@ -193,16 +209,25 @@ double sim_node_over_seconds(Inventory *node, double budget_w)
 		r = take_steps(n->devices[i], from_us, to_us, &steps);
 		sim_record_unlock(n->devices[i]->record);
 	}
-	if (r < 0 || steps.lost) {
+	if (r >= 0 && steps.lost)
+		r = -EOVERFLOW;
+	if (r < 0) {
 		sim_node_watch(n);
 	} else {
 		if (steps.n)
 			qsort(steps.step, steps.n, sizeof(Step), compare_steps);
-		over_s = (double)time_above(&steps, budget_w, from_us, to_us) / USEC_PER_SEC;
+		pass_steps(&steps, from_us, to_us, limit_w, o);
 		n->seen_us = to_us;
 	}
 	free(steps.step);
-	return over_s;
+	return r;
+}
+
+double sim_node_over_seconds(Inventory *node, double budget_w)
+{
+	SimOverload o = {};
+
+	return sim_node_overload(node, budget_w, &o) < 0 ? NAN : o.above_s;
 }
 
 int sim_node_dump(Inventory *node, char **ret_text)

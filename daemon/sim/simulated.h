@@ -5,6 +5,7 @@
  * not know (a hidden truth beside the profile) and keeps its registers in a file, so that, like
  * hardware, it remembers its settings when the daemon is killed. */
 
+#include "config/sensor-config.h"
 #include "device/inventory.h"
 
 /* registers_path: file mapped as the hardware's memory, made when absent; NULL: memory only.
@@ -12,13 +13,31 @@
 int sim_node_open(const char *node_path, const char *registers_path, const ProfileStore *profiles,
 		  const Clock *clock, Inventory **ret);
 
+/* Appends the node file's sensors to *configs, whose n elements the caller owns, as it does theirs.
+ * They can be read while the node is open. */
+int sim_node_sensors(Inventory *node, SensorConfig **configs, size_t *n);
+
 /* What only physics knows: for tests, benches and the demo's witness, never for the daemon. */
 double sim_node_true_watts(Inventory *node);  /* now */
 double sim_node_true_mb_s(Inventory *node);   /* now */
 double sim_node_demand_mb_s(Inventory *node); /* asked for now */
 double sim_node_joules(Inventory *node);      /* since opened */
-/* The seconds since the last call in which the true draw was above budget_w. NAN when a device
- * changed its draw more than 8192 times since then, which is all that it remembers. */
+
+/* How the true draw P was beside a limit B. Zeroed: nothing seen yet. */
+typedef struct SimOverload {
+	double seconds;     /* looked at */
+	double above_s;     /* in which P was above B */
+	double overload_s;  /* Z: the integral of max(0, P/B - 1) over time */
+	double heat_s;      /* filled by ((P/B)^2 - 1) dt and emptied so, down to 0: a breaker's */
+	double most_heat_s; /* the highest that it was */
+	double unspent_j;   /* the integral of max(0, B - P) */
+	double joules, most_w;
+} SimOverload;
+
+/* Adds what happened since the last call of either of these. -EOVERFLOW when a device changed its
+ * draw more than 8192 times since then, which is all that it remembers: what happened is lost. */
+int sim_node_overload(Inventory *node, double limit_w, SimOverload *o);
+/* Its above_s since then; NAN for errors. */
 double sim_node_over_seconds(Inventory *node, double budget_w);
 const char *sim_node_policy(Inventory *node); /* the policy the node file suggests; NULL none */
 

@@ -25,7 +25,7 @@
 
 typedef struct Outcome {
 	double mb_s, watts;     /* means */
-	double over_s;          /* true draw above the budget; NAN: it changed too often to tell */
+	SimOverload over;       /* above_s NAN: the draw changed too often to tell */
 	double of[DEVICES_MAX]; /* MB/s of each device */
 } Outcome;
 
@@ -59,7 +59,8 @@ static Outcome measure(Fixture *f, double budget_w)
 	for (double t = 0; t < RUN_S; t += LOOK_S) {
 		fixture_run(f, LOOK_S);
 		o.mb_s += sim_node_true_mb_s(f->node) * LOOK_S / RUN_S;
-		o.over_s += sim_node_over_seconds(f->node, budget_w);
+		if (sim_node_overload(f->node, budget_w, &o.over) < 0)
+			o.over.above_s = NAN;
 	}
 	o.watts = (sim_node_joules(f->node) - start_j) / RUN_S;
 	add_bytes(f->node, 1, &o);
@@ -237,13 +238,20 @@ static Evenness evenness(const Outcome *o, const Outcome *full)
 	return e;
 }
 
+/* Share of the budget, a mean over the hour. */
+static double unspent(const Outcome *o, double budget_w)
+{
+	return o->over.unspent_j / (budget_w * o->over.seconds);
+}
+
 static void print_row(const char *way, const Outcome *o, const Outcome *full, const Limit *l)
 {
 	Evenness e = evenness(o, full);
 
-	printf("  %-28s %6.1f %%  %6.1f W %c %5.0f s  %6.1f %%  %5.2f\n", way,
-	       100 * o->mb_s / full->mb_s, o->watts, within(o, l->budget_w) ? ' ' : '!', o->over_s,
-	       100 * e.least, e.jain);
+	printf("  %-26s %5.1f %% %6.1f W %c%5.0f s %6.1f s %5.1f s %5.1f %% %5.1f %% %5.2f\n", way,
+	       100 * o->mb_s / full->mb_s, o->watts, within(o, l->budget_w) ? ' ' : '!',
+	       o->over.above_s, o->over.overload_s, o->over.most_heat_s,
+	       100 * unspent(o, l->budget_w), 100 * e.least, e.jain);
 }
 
 static void write_number(FILE *json, const char *name, double v)
@@ -260,7 +268,10 @@ static void write_outcome(FILE *json, const char *name, const Outcome *o, const 
 	fprintf(json, ",\"%s\":{\"within\":%s", name, within(o, budget_w) ? "true" : "false");
 	write_number(json, "kept", o->mb_s / full->mb_s);
 	write_number(json, "watts", o->watts);
-	write_number(json, "over_s", o->over_s);
+	write_number(json, "over_s", o->over.above_s);
+	write_number(json, "overload_s", o->over.overload_s);
+	write_number(json, "most_heat_s", o->over.most_heat_s);
+	write_number(json, "unspent", unspent(o, budget_w));
 	write_number(json, "least_share", evenness(o, full).least);
 	write_number(json, "jain", evenness(o, full).jain);
 	fprintf(json, "}");
@@ -297,10 +308,22 @@ static void bench_limit(const char *name, const char *node, const Limit *l, cons
 	fprintf(json, "}\n");
 }
 
-static void bench(const char *name, FILE *json)
+/* Storpower alone: what its margins cost and hold. */
+static void bench_margins(const char *name, const char *node, const Limit *l, const Outcome *full)
+{
+	double ignored;
+	Outcome s = run_storpower(node, NULL, l, &ignored, &ignored);
+
+	printf("%s, %.0f %% = %.1f W\n", name, l->percent, l->budget_w);
+	print_row("storpower", &s, full, l);
+	fflush(stdout);
+}
+
+static void bench(const char *name, bool margins, FILE *json)
 {
 	static const double percents[] = { 80, 60, 40 };
-	_cleanup_free_ char *node = text_printf("policies/nodes/%s.node", name);
+	_cleanup_free_ char *node =
+		strchr(name, '/') ? strdup(name) : text_printf("policies/nodes/%s.node", name);
 	double rated_w;
 	Outcome full = run_free(node, &rated_w);
 
@@ -308,21 +331,31 @@ static void bench(const char *name, FILE *json)
 	for (size_t i = 0; i < ELEMENTSOF(percents); i++) {
 		Limit l = { percents[i], rated_w * percents[i] / 100 };
 
-		bench_limit(name, node, &l, &full, json);
+		if (margins)
+			bench_margins(name, node, &l, &full);
+		else
+			bench_limit(name, node, &l, &full, json);
 	}
 }
 
+/* bench-node [--margins] [NODE|PATH...] */
 int main(int argc, char **argv)
 {
-	static const char *const nodes[] = { "mixed", "flash", "archive" };
+	static const char *const shipped[] = { "mixed", "flash", "archive", "untrue" };
 	FILE *json = bench_json(&argc, argv);
+	bool margins = argc > 1 && streq(argv[1], "--margins");
+	char **names = argv + 1 + margins;
+	size_t n = (size_t)(argc - 1 - margins);
 
-	printf("  %-28s %8s  %8s %9s %9s  %5s\n", "", "kept", "drawn", "above", "least", "Jain");
-	for (size_t i = 0; i < ELEMENTSOF(nodes); i++)
-		bench(nodes[i], json);
+	printf("  %-26s %7s %8s %9s %8s %7s %7s %7s %5s\n", "", "kept", "drawn", "above", "Z",
+	       "heat", "unspent", "least", "Jain");
+	for (size_t i = 0; i < (n ? n : ELEMENTSOF(shipped)); i++)
+		bench(n ? names[i] : shipped[i], margins, json);
 	printf("Throughput kept, mean true draw, and seconds of the %.0f above the budget. !: the mean "
-	       "is\nabove it, and this way has nothing less. The least share that a busy device keeps, "
-	       "and\nJain's index of all of them.\n",
+	       "is\nabove it, and this way has nothing less. Z: the overload over all of them, the sum of\n"
+	       "max(0, draw/budget - 1); heat: the highest that an account stood which (draw/budget)^2 - 1\n"
+	       "fills and empties; unspent: the share of the budget that was left, a mean. The least\n"
+	       "share that a busy device keeps, and Jain's index of all of them.\n",
 	       RUN_S);
 	return fclose(json) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -92,11 +92,11 @@ static char *put_file(const SimFile *f)
 	fuzz_report_begin(&r);
 	fprintf(r.stream, "[node]\nname=%s\nseed=%llu\n", f->name, (unsigned long long)f->seed);
 	fuzz_put_text(&r, "policy", f->policy);
-	fuzz_put_percent(&r, "model_error", f->model_error);
-	fuzz_put_percent(&r, "noise", f->noise);
-	fputs(f->sensors ? "sensors=" : "sensors=none", r.stream);
+	fuzz_put_percent(&r, "model_error", f->errors.model);
+	fuzz_put_percent(&r, "noise", f->sensing.noise);
+	fputs(f->sensing.kinds ? "sensors=" : "sensors=none", r.stream);
 	for (unsigned kind = 0; kind < ELEMENTSOF(kinds); kind++)
-		if (f->sensors >> kind & 1)
+		if (f->sensing.kinds >> kind & 1)
 			fprintf(r.stream, "%s ", kinds[kind]);
 	fputs("\n", r.stream);
 	for (size_t i = 0; i < f->n_workloads; i++) {

@@ -40,6 +40,7 @@ void fixture_open_in(Fixture *f, const char *node_path, const char *dir)
 	must(profile_store_read(profile_directories, &f->profiles), "profiles");
 	must(sim_node_open(node_path, f->registers, f->profiles, &f->loop->clock, &f->node),
 	     node_path);
+	must(sim_node_sensors(f->node, &f->node_sensors, &f->n_node_sensors), "sensors");
 }
 
 void fixture_open(Fixture *f, const char *node_path)
@@ -62,6 +63,18 @@ void fixture_open_text(Fixture *f, const char *node)
 	unlink(path);
 }
 
+static void join_sensors(Fixture *f)
+{
+	free(f->all_sensors);
+	f->all_sensors = calloc(f->n_sensors + f->n_node_sensors + 1, sizeof(SensorConfig));
+	must(f->all_sensors ? 0 : -ENOMEM, "sensors");
+	if (f->n_sensors)
+		memcpy(f->all_sensors, f->sensors, f->n_sensors * sizeof(SensorConfig));
+	if (f->n_node_sensors)
+		memcpy(f->all_sensors + f->n_sensors, f->node_sensors,
+		       f->n_node_sensors * sizeof(SensorConfig));
+}
+
 void fixture_start(Fixture *f)
 {
 	ControlConfig config = {
@@ -70,14 +83,15 @@ void fixture_start(Fixture *f)
 		.policy = sim_node_policy(f->node) ?: "balanced",
 		.claims_path = f->claims,
 		.journal_path = f->journal,
-		.sensors = f->sensors,
-		.n_sensors = f->n_sensors,
+		.n_sensors = f->n_sensors + f->n_node_sensors,
 		.sysfs_root = f->sysfs_root,
 		.wear_path = f->wear,
 		.wakes = f->wakes,
 		SLEEP_DEFAULTS,
 	};
 
+	join_sensors(f);
+	config.sensors = f->all_sensors;
 	must(control_new(&config, f->loop, f->node, &f->control), "manager");
 	must(control_start(f->control), "start");
 }
@@ -103,6 +117,10 @@ void fixture_close(Fixture *f)
 	free(f->claims);
 	free(f->registers);
 	free(f->wear);
+	for (size_t i = 0; i < f->n_node_sensors; i++)
+		sensor_config_done(&f->node_sensors[i]);
+	free(f->node_sensors);
+	free(f->all_sensors);
 	wake_record_close(f->wakes);
 	if (!strncmp(f->dir, "/tmp/storpower-test-", 20))
 		nftw(f->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);

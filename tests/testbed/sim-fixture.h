@@ -25,9 +25,12 @@ typedef struct Fixture {
 	Control *control;
 	bool real_time; /* the loop is one of threads: claims are not waited for */
 	/* as ControlConfig's; to be set before fixture_start() */
-	const SensorConfig *sensors;
+	const SensorConfig *sensors; /* besides the node's own */
 	size_t n_sensors;
 	const char *sysfs_root;
+	SensorConfig *node_sensors; /* those of the node file */
+	size_t n_node_sensors;
+	SensorConfig *all_sensors; /* both, shallow */
 } Fixture;
 
 /* All of these end the test program with a message when the machine cannot do it. */
