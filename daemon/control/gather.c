@@ -12,7 +12,8 @@
 #include "control/trust.h"
 #include "control/waking.h"
 
-#define TOLERATED_LEAST 0.01 /* of the budget: less is not worth a thought */
+#define EXPECTED_HEADROOM 1.02
+#define TOLERATED_LEAST   0.01 /* of the budget: less is not worth a thought */
 
 /* What is tolerated above the budget for a moment is less than what is kept free of it for ever. */
 bool gather_counts_expected(const Control *c)
@@ -75,6 +76,13 @@ static SleepLimits limits_by(const Control *c, const Managed *md, const Policy *
 					  : rest_limits(md, policy, &c->tools, why);
 }
 
+/* Where what can be drawn does not count, who gets what it asks for may draw what it likes. */
+static double headroom_of(const Control *c, const Policy *policy)
+{
+	return gather_counts_expected(c) ? MIN(EXPECTED_HEADROOM, policy->demand_headroom)
+					 : policy->demand_headroom;
+}
+
 static void describe_device(const Control *c, const Managed *md, const Policy *policy,
 			    PlanDevice *ret)
 {
@@ -87,7 +95,7 @@ static void describe_device(const Control *c, const Managed *md, const Policy *p
 		.profile = md->device->profile,
 		.offer = obedience_offer(md),
 		.mix = md->workload.mix,
-		.demand_mb_s = md->workload.demand_mb_s * policy->demand_headroom,
+		.demand_mb_s = md->workload.demand_mb_s * headroom_of(c, policy),
 		.limit_w = limits_of_device_w(&c->limits, md),
 		.group = PLAN_NO_GROUP,
 		.held = gather_is_held(md, now_us) || md->device->protected_why,

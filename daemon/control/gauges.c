@@ -239,26 +239,41 @@ static Need judge_node(Gauges *g, const Limits *l, bool settling, const Tools *t
 
 /* Who draws more than the model says is believed at once; who draws less, slowly. A change that
  * would move less than the sensor's noise does is no news. */
-static Need correct(Gauges *g, double modelled_w, bool settling)
+static Need take_factor(Correction *c, double factor)
 {
-	Correction *c = &g->correction;
-	double factor = g->measured_w / modelled_w, off;
-	bool was = c->known;
+	double off = factor - c->factor;
 
-	c->known = isfinite(factor) && factor > 0;
-	if (!c->known)
-		return was ? need(NEED_BETTER_PLAN, CAUSE_DEMAND) : NOTHING_NEEDED;
-	if (!was)
-		*c = (Correction){ true, factor, FIRST_SPREAD, factor };
-	if (settling)
-		return NOTHING_NEEDED;
-	off = factor - c->factor;
 	c->factor += MAX(off > 0 ? RISES * off : FALLS * off, -FALLS_MOST);
 	c->spread += FALLS * (fabs(off) - c->spread);
 	if (fabs(c->factor - c->in_force) < CORRECTION_NEWS)
 		return NOTHING_NEEDED;
 	c->in_force = c->factor;
 	return need(NEED_BETTER_PLAN, CAUSE_DEMAND);
+}
+
+/* What was last seen before a quiet time is no model of now. */
+static bool is_fresh(Correction *c, uint64_t now_us)
+{
+	bool fresh = c->looked_us && now_us - c->looked_us < 2 * LOOK_US;
+
+	c->looked_us = now_us;
+	return fresh;
+}
+
+static Need correct(Gauges *g, double modelled_w, bool settling, uint64_t now_us)
+{
+	Correction *c = &g->correction;
+	double factor = g->measured_w / modelled_w;
+	bool was = c->known, fresh = is_fresh(c, now_us), measured = isfinite(factor) && factor > 0;
+
+	c->known = was && fresh && measured;
+	if (!fresh || !measured)
+		return was ? need(NEED_BETTER_PLAN, CAUSE_DEMAND) : NOTHING_NEEDED;
+	if (settling)
+		return NOTHING_NEEDED;
+	if (!was)
+		*c = (Correction){ true, factor, FIRST_SPREAD, INFINITY, now_us };
+	return take_factor(c, factor);
 }
 
 double gauges_model_budget_w(const Gauges *g, double budget_w, double *ret_doubt)
@@ -284,7 +299,7 @@ Need gauges_judge(Gauges *g, const Limits *l, bool settling, Tools *t, bool *ret
 	bool was = g->overrun;
 	Need n = judge_node(g, l, settling, t);
 
-	n = need_more(n, correct(g, modelled_w(t->fleet), settling));
+	n = need_more(n, correct(g, modelled_w(t->fleet), settling, t->now_us));
 	*ret_overrun = g->overrun && !was;
 	if (*ret_overrun)
 		log_warning("Measured %.1f W exceed the budget of %.1f W: keeping %.1f W more free",

@@ -24,6 +24,7 @@ typedef struct Correction {
 	double factor;   /* filtered */
 	double spread;   /* how far single readings are from it */
 	double in_force; /* the factor that is planned with */
+	uint64_t looked_us;
 } Correction;
 
 /* overload.c: how much of what is tolerated has been spent. */

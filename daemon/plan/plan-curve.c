@@ -6,6 +6,8 @@
 
 #include "plan/plan-work.h"
 
+#define UNTOUCHED_MORE 1e-9 /* of a share: enough to be told apart */
+
 static double between(double lo, double hi, double part)
 {
 	return lo + (hi - lo) * part;
@@ -67,11 +69,14 @@ static double counted_at(const Work *w, size_t i, const Curve *curve, const Cand
 			 double cap_w)
 {
 	const PlanDevice *d = &w->in->devices[i];
+	Setting s = c->setting;
 	Prediction p;
 
 	if (!counts_expected(w, i))
 		return cap_w;
-	predict_demand(d->profile, &d->mix, &c->setting, curve->asked_mb_s, &p);
+	if (!(curve->asked_mb_s > 0))
+		s.condition = deeper(s.condition, light_rest_of(w, i));
+	predict_demand(d->profile, &d->mix, &s, curve->asked_mb_s, &p);
 	return counted_w(w, i, p.watts * bias_of(d), cap_w);
 }
 
@@ -110,6 +115,13 @@ static Piece piece_of(const Work *w, size_t i, const Curve *curve, const Candida
 	return p;
 }
 
+/* As found it may give no more now than the best setting does, but it gives that to whatever comes
+ * next, and where what it can draw does not count that costs nothing. */
+static bool is_untouched(const Work *w, size_t i, const Piece *p)
+{
+	return counts_expected(w, i) && setting_equal(&p->candidate->setting, &SETTING_AS_FOUND);
+}
+
 /* Below what cheaper pieces give it is of no use, and at what is asked for it bends: what may be
  * drawn above that is not expected to be. */
 static void add_piece(const Work *w, size_t i, Curve *c, const Piece *piece)
@@ -117,6 +129,8 @@ static void add_piece(const Work *w, size_t i, Curve *c, const Piece *piece)
 	double reached = c->n ? c->pieces[c->n - 1].hi_share : -INFINITY;
 	Piece p = *piece, *asked;
 
+	if (is_untouched(w, i, &p))
+		p.lo_share = p.hi_share = MAX(p.hi_share, reached * (1 + UNTOUCHED_MORE));
 	if (p.hi_share <= reached || c->n + 2 > ELEMENTSOF(c->pieces))
 		return;
 	if (p.lo_share < reached)

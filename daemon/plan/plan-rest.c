@@ -41,6 +41,15 @@ static Condition rest_of(const Work *w, size_t i, const PlannedDevice *planned, 
 	return condition_within(w, i, CONDITION_IDLE_A, deepest);
 }
 
+Condition light_rest_of(const Work *w, size_t i)
+{
+	const PlanDevice *d = &w->in->devices[i];
+
+	return condition_within(
+		w, i, CONDITION_IDLE_A,
+		shallower(shallower(d->rest, w->in->policy->rest), CONDITION_IDLE_B));
+}
+
 static void rest(const Work *w, size_t i, Condition c, PlannedDevice *ret)
 {
 	const PlanDevice *d = &w->in->devices[i];

@@ -56,7 +56,9 @@ double value_of(const Work *w, size_t i, const Curve *c, const Piece *p, double 
 	else
 		v = c->asked_mb_s * asked * (1 + SPARE_WORTH) + SPARE_WORTH * c->full_mb_s * spare;
 	v *= w->terms[i].weight;
-	if (is_current(&p->candidate->setting, &w->in->devices[i].current))
+	if (counts_expected(w, i) && setting_equal(&p->candidate->setting, &SETTING_AS_FOUND))
+		v *= 1 + 2 * CURRENT_WORTH;
+	else if (is_current(&p->candidate->setting, &w->in->devices[i].current))
 		v *= 1 + CURRENT_WORTH;
 	return condition_is_sleep(p->candidate->setting.condition) ? v : v + AWAKE_WORTH;
 }

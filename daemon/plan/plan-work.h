@@ -253,7 +253,9 @@ typedef struct LimitShortfall {
 } LimitShortfall;
 /* The budget and all limits together; the picks are the solution's. */
 double shortfall_of(const Work *w, const Solution *s);
-/* plan-rest.c: lets devices with nothing to do rest; -ENOMEM. */
+/* plan-rest.c: what a device with nothing to do rests in while it still serves IO. */
+Condition light_rest_of(const Work *w, size_t i);
+/* Lets devices with nothing to do rest; -ENOMEM. */
 int rest_devices(const Work *w, PlannedDevice *devices);
 /* plan-group.c: solves the whole node, then by itself each group that is over its limit. */
 int solve_groups(Work *w, Solution *ret);

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A limit that tolerates a moment above it: nobody is held back while what is expected to be drawn
+ * fits, and what is tolerated is never exceeded. */
+
+#include "test-control.h"
+
+#define TOLERANCE_S 3
+
+static void limit_to(Fixture *f, double watts, double tolerance_s)
+{
+	fixture_claim(f, &(Claim){ .class = CLASS_OPERATOR,
+				   .limit = watts,
+				   .unit = LIMIT_WATTS,
+				   .tolerance_s = tolerance_s,
+				   .source = "test",
+				   .reason = "",
+				   .expiry_us = USEC_NEVER });
+}
+
+static void open_node(Fixture *f, const char *name)
+{
+	_cleanup_free_ char *path = text_printf("policies/nodes/%s.node", name);
+
+	fixture_open(f, path);
+	fixture_start(f);
+	fixture_run(f, 30);
+}
+
+static size_t count_held(const Fixture *f)
+{
+	size_t n = 0;
+
+	for_each_device(const Managed, md, &f->control->fleet)
+		n += workload_mb_s(&md->workload) > 0 && knob_set_touched(md);
+	return n;
+}
+
+static double mean_watts(Fixture *f, double seconds)
+{
+	double start_j = sim_node_joules(f->node);
+
+	fixture_run(f, seconds);
+	return (sim_node_joules(f->node) - start_j) / seconds;
+}
+
+/* Rated for more than the budget, and drawing less. */
+static void who_draws_less_than_the_budget_is_not_held_back(void **state)
+{
+	Fixture f;
+	double free_w;
+
+	(void)state;
+	open_node(&f, "flash");
+	free_w = mean_watts(&f, 60);
+	limit_to(&f, 1.15 * free_w, TOLERANCE_S);
+	fixture_run(&f, 30);
+	print_message("# %.1f W without a limit, %.1f W of %.1f W with it\n", free_w,
+		      mean_watts(&f, 10), 1.15 * free_w);
+	assert_true(fixture_rated_w(&f) > 1.2 * free_w);
+	assert_int_equal(count_held(&f), 0);
+	fixture_close(&f);
+}
+
+static void without_tolerance_what_they_can_draw_is_within_the_limit(void **state)
+{
+	Fixture f;
+	double free_w;
+
+	(void)state;
+	open_node(&f, "flash");
+	free_w = mean_watts(&f, 60);
+	limit_to(&f, 1.15 * free_w, 0);
+	fixture_run(&f, 30);
+	assert_true(count_held(&f) > 0);
+	assert_true(state_of(&f).watts.cap_w <= 1.15 * free_w + 1e-6);
+	fixture_close(&f);
+}
+
+static void a_binding_budget_is_used_and_held(void **state)
+{
+	Fixture f;
+	double free_w, budget_w, drawn_w;
+
+	(void)state;
+	open_node(&f, "mixed");
+	free_w = mean_watts(&f, 60);
+	budget_w = 0.9 * free_w;
+	limit_to(&f, budget_w, TOLERANCE_S);
+	fixture_run(&f, 60);
+	drawn_w = mean_watts(&f, 300);
+	print_message("# %.1f W drawn of %.1f W, %.1f W without\n", drawn_w, budget_w, free_w);
+	print_message("# overload %.2f s\n", state_of(&f).overload_s);
+	assert_true(drawn_w <= budget_w);
+	assert_true(state_of(&f).overload_s <= TOLERANCE_S);
+	fixture_close(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_draws_less_than_the_budget_is_not_held_back),
+		cmocka_unit_test(without_tolerance_what_they_can_draw_is_within_the_limit),
+		cmocka_unit_test(a_binding_budget_is_used_and_held),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
