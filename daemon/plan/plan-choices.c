@@ -272,13 +272,21 @@ int add_choices(const Work *w, const Class *class, Curve *curves, ChoiceList *l,
 	return r;
 }
 
+/* Where two meet, the next one may count less: what it is expected to draw is less. */
+static bool is_dearer(const Piece *p, const Piece *next, double share)
+{
+	return next->lo_share <= share && piece_watts(p, share) > piece_watts(next, share);
+}
+
 /* The first piece that reaches the share; of the last one the end. */
 static Pick pick_at(const Curve *c, double share)
 {
 	size_t k = 0;
 	Pick p;
 
-	while (k + 1 < c->n && c->pieces[k].hi_share < share && !c->fixed)
+	while (k + 1 < c->n && !c->fixed &&
+	       (c->pieces[k].hi_share < share ||
+		is_dearer(&c->pieces[k], &c->pieces[k + 1], share)))
 		k++;
 	p = (Pick){ .piece = c->pieces[k], .share = share };
 	p.watts = piece_watts(&p.piece, share);

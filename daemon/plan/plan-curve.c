@@ -104,10 +104,12 @@ static Piece piece_of(const Work *w, size_t i, const Curve *curve, const Candida
 	if (!c->paced || c->cap_hi_w <= c->cap_w)
 		return p;
 	p.hi_cap_w = c->cap_hi_w * bias;
-	if (p.lo_share < 1)
+	if (p.lo_share < 1 || !counts_expected(w, i)) {
 		p.lo_w = counted_paced(w, i, c, p.lo_cap_w);
-	p.hi_w = p.lo_share < 1 ? counted_paced(w, i, c, p.hi_cap_w)
-				: p.lo_w + w->strictness * (p.hi_cap_w - p.lo_cap_w);
+		p.hi_w = counted_paced(w, i, c, p.hi_cap_w);
+	} else {
+		p.hi_w = p.lo_w + w->strictness * (p.hi_cap_w - p.lo_cap_w);
+	}
 	p.hi_mb_s = MAX(c->mb_s_hi, c->mb_s);
 	if (w->in->policy->latency_weight > 0)
 		candidate_at(d->profile, &d->mix, c, c->cap_hi_w, &top);

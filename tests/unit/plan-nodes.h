@@ -125,8 +125,8 @@ static inline Plan *checked(const Node *n)
 	assert_true(cap == p->cap_w);
 	assert_true(expect == p->expect_w && mb_s == p->mb_s);
 	/* the members of pools are added up in another order than the planner does */
-	if (p->cap_w > n->in.budget_w + 1e-9)
-		assert_true(p->shortfall_w == p->cap_w - n->in.budget_w);
+	if (p->counted_w > n->in.budget_w + 1e-9)
+		assert_true(p->shortfall_w == p->counted_w - n->in.budget_w);
 	else
 		assert_true(p->shortfall_w == 0);
 	assert_true(p->bound_value >= p->value);

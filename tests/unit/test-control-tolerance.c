@@ -6,6 +6,7 @@
 #include "test-control.h"
 
 #define TOLERANCE_S 3
+#define REGAINED_S  600.0
 
 static void limit_to(Fixture *f, double watts, double tolerance_s)
 {
@@ -31,8 +32,8 @@ static size_t count_held(const Fixture *f)
 {
 	size_t n = 0;
 
-	for_each_device(const Managed, md, &f->control->fleet)
-		n += workload_mb_s(&md->workload) > 0 && knob_set_touched(md);
+	for_each_device(const Managed, md, &f->control->fleet) n +=
+		workload_mb_s(&md->workload) > 0 && knob_set_touched(md);
 	return n;
 }
 
@@ -96,12 +97,43 @@ static void a_binding_budget_is_used_and_held(void **state)
 	fixture_close(&f);
 }
 
+/* Twenty seconds of every ten minutes everybody wants all, and the profiles are wrong. */
+static void everybody_at_once_spends_no_more_than_is_tolerated(void **state)
+{
+	double budget_w, before_s = 0, spent_s = 0, most_s = 0;
+	SimOverload o = {};
+	Fixture f;
+
+	(void)state;
+	open_node(&f, "untrue");
+	budget_w = 0.75 * fixture_rated_w(&f);
+	limit_to(&f, budget_w, TOLERANCE_S);
+	/* what was drawn before is not counted */
+	assert_true(sim_node_overload(f.node, budget_w, &o) >= 0);
+	before_s = o.overload_s;
+	for (int k = 0; k < 3600; k++) {
+		fixture_run(&f, 1);
+		assert_true(sim_node_overload(f.node, budget_w, &o) >= 0);
+		spent_s = MAX(spent_s + o.overload_s - before_s - TOLERANCE_S / REGAINED_S, 0.0);
+		before_s = o.overload_s;
+		most_s = MAX(most_s, spent_s);
+	}
+	print_message("# %.1f s above %.1f W: Z = %.2f s, %.1f W at most; %.1f %% unspent\n",
+		      o.above_s, budget_w, o.overload_s, o.most_w,
+		      100 * o.unspent_j / (budget_w * o.seconds));
+	print_message("# %.2f s of %d s were spent at most\n", most_s, TOLERANCE_S);
+	assert_true(most_s <= TOLERANCE_S);
+	assert_true(state_of(&f).overload_s <= TOLERANCE_S);
+	fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_draws_less_than_the_budget_is_not_held_back),
 		cmocka_unit_test(without_tolerance_what_they_can_draw_is_within_the_limit),
 		cmocka_unit_test(a_binding_budget_is_used_and_held),
+		cmocka_unit_test(everybody_at_once_spends_no_more_than_is_tolerated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

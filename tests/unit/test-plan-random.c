@@ -2,6 +2,7 @@
 
 /* Random nodes, whatever may come together: the promises of a plan hold for all of them. */
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -310,6 +311,42 @@ static void what_is_put_in_force_is_planned_again(void **state)
 	}
 }
 
+/* What is expected fits the budget, and what can be drawn fits what may be drawn at once; where it
+ * is the budget itself that may be, nothing is tolerated. */
+static void what_is_tolerated_is_planned_for_and_no_more(void **state)
+{
+	size_t more = 0;
+	(void)state;
+
+	for (int k = 0; k < 2000; k++) {
+		_cleanup_(plan_freep) Plan *strict = NULL, *same = NULL, *tolerant = NULL;
+		Policy policy;
+		Node n;
+
+		draw_node(&n, &policy);
+		policy.n_rules = 0;
+		if (isinf(n.in.budget_w))
+			continue;
+		strict = checked(&n);
+		n.in.at_once_w = n.in.budget_w;
+		same = checked(&n);
+		assert_true(same_plan(strict, same));
+		n.in.at_once_w = n.in.budget_w * (1 + below(200) / 100.0);
+		n.in.doubt = below(2);
+		tolerant = checked(&n);
+		check_sleep(&n, tolerant);
+		assert_true(tolerant->counted_w <= n.in.budget_w + tolerant->shortfall_w + 1e-6);
+		assert_true(tolerant->cap_w <= MAX(n.in.at_once_w, strict->cap_w) * (1 + 1e-9));
+		assert_true(tolerant->shortfall_w <= strict->shortfall_w + 1e-6);
+		for (size_t i = 0; i < tolerant->n_devices; i++)
+			assert_true(tolerant->devices[i].counted_w <=
+				    tolerant->devices[i].cap_w + 1e-6);
+		more += tolerant->cap_w > n.in.budget_w + 1;
+	}
+	print_message("%zu plans allow more at once than the budget\n", more);
+	assert_true(more > 300);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -317,6 +354,7 @@ int main(void)
 		cmocka_unit_test(more_watts_are_never_worth_less),
 		cmocka_unit_test(more_watts_never_leave_more_short_and_sleep_is_needed),
 		cmocka_unit_test(what_is_put_in_force_is_planned_again),
+		cmocka_unit_test(what_is_tolerated_is_planned_for_and_no_more),
 	};
 
 	return cmocka_run_group_tests(tests, read_files, free_files);
