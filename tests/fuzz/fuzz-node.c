@@ -50,6 +50,41 @@ static void put_workload(FuzzReport *r, const SimWorkload *w)
 	put_demand(r, &w->demand);
 }
 
+static void put_family(FuzzReport *r, const SimFamily *f)
+{
+	if (!isnan(f->error))
+		fuzz_put_percent(r, "family_error", f->error);
+	if (isnan(f->drift.most) || !f->drift.period_us)
+		return;
+	fuzz_put_number(r, "drift=", f->drift.most * 100, "%/");
+	fprintf(r->stream, "%lluus\n", (unsigned long long)f->drift.period_us);
+}
+
+static void put_burst(FuzzReport *r, const SimBurst *b)
+{
+	if (!b->line)
+		return;
+	fputs("[burst]\n", r->stream);
+	fuzz_put_us(r, "every", (double)b->every_us);
+	fuzz_put_us(r, "for", (double)b->for_us);
+	fuzz_put_percent(r, "demand", b->demand);
+	fuzz_put_text(r, "devices", b->devices);
+}
+
+static void put_sensor(FuzzReport *r, const SimSensorPlan *p)
+{
+	static const char *const scopes[] = { [SENSOR_OF_NODE] = "node",
+					      [SENSOR_OF_GROUP] = "group ",
+					      [SENSOR_OF_DEVICE] = "device " };
+
+	fprintf(r->stream, "[sensor %s]\nof=%s%s\n", p->name, scopes[p->of.scope], p->of.name);
+	fuzz_put_percent(r, "noise", p->noise);
+	fuzz_put_percent(r, "bias", p->bias);
+	fuzz_put_us(r, "delay", (double)p->delay_us);
+	fuzz_put_percent(r, "dropout", p->dropout);
+	fuzz_put_us(r, "outage", (double)p->outage_us);
+}
+
 static void put_group(FuzzReport *r, const SimGroup *g)
 {
 	fprintf(r->stream, "[devices %s]\ncount=%u\nqueues=%u\n", g->name, g->count, g->queues);
@@ -64,6 +99,7 @@ static void put_group(FuzzReport *r, const SimGroup *g)
 	fuzz_put_text(r, "cache", g->cache);
 	fprintf(r->stream, "cache_size=%llu\n", (unsigned long long)g->cache_bytes);
 	fuzz_put_percent(r, "cached_reads", g->cached_reads);
+	put_family(r, &g->family);
 	fuzz_put_text(r, "workload", g->workload);
 	if (g->own_used)
 		put_workload(r, &g->own);
@@ -93,6 +129,7 @@ static char *put_file(const SimFile *f)
 	fprintf(r.stream, "[node]\nname=%s\nseed=%llu\n", f->name, (unsigned long long)f->seed);
 	fuzz_put_text(&r, "policy", f->policy);
 	fuzz_put_percent(&r, "model_error", f->errors.model);
+	put_family(&r, &f->errors.family);
 	fuzz_put_percent(&r, "noise", f->sensing.noise);
 	fputs(f->sensing.kinds ? "sensors=" : "sensors=none", r.stream);
 	for (unsigned kind = 0; kind < ELEMENTSOF(kinds); kind++)
@@ -105,6 +142,9 @@ static char *put_file(const SimFile *f)
 	}
 	for (size_t i = 0; i < f->n_groups; i++)
 		put_group(&r, &f->groups[i]);
+	put_burst(&r, &f->burst);
+	for (size_t i = 0; i < f->sensing.n_plans; i++)
+		put_sensor(&r, &f->sensing.plans[i]);
 	for (size_t i = 0; i < f->n_faults; i++)
 		put_fault(&r, &f->faults[i]);
 	return fuzz_report_end(&r);
@@ -147,11 +187,13 @@ static const FuzzIni ini = {
 	.report = report,
 	.many = "fault",
 	.free = (const char *const[]){ "name", "policy", "profile", "group", "prefix", "pool",
-				       "hba", "cache", "workload", "device", NULL },
+				       "hba", "cache", "workload", "device", "devices", "drift",
+				       "of", NULL },
 	.defaults =
 		(const char *const[][2]){
 			{ "node seed", "0" },
 			{ "node model_error", "0%" },
+			{ "node family_error", "0%" },
 			{ "node noise", "0%" },
 			{ "node sensors", "none" },
 			{ "workload read", "70%" },
@@ -171,6 +213,12 @@ static const FuzzIni ini = {
 			{ "devices power_limit", "no" },
 			{ "devices cache_size", "200G" },
 			{ "devices cached_reads", "0%" },
+			{ "burst demand", "100%" },
+			{ "sensor noise", "0%" },
+			{ "sensor bias", "0%" },
+			{ "sensor delay", "0" },
+			{ "sensor dropout", "0%" },
+			{ "sensor outage", "5s" },
 			{ NULL },
 		},
 };

@@ -118,6 +118,21 @@ static bool fuzz_same_word(char *a, char *b)
 	       (streq(a + n + 1, b + m + 1) || fuzz_same_quantity(a + n + 1, b + m + 1));
 }
 
+/* "5%/h" and "5%/60min". */
+static bool fuzz_same_drift(const char *a, const char *b)
+{
+	const char *x = strchr(a, '/'), *y = strchr(b, '/');
+	_cleanup_free_ char *of_a = NULL, *of_b = NULL, *in_a = NULL, *in_b = NULL;
+
+	if (!x || !y)
+		return false;
+	of_a = strndup(a, (size_t)(x - a));
+	of_b = strndup(b, (size_t)(y - b));
+	in_a = text_printf("%s%s", strchr("0123456789", x[1]) ? "" : "1", x + 1);
+	in_b = text_printf("%s%s", strchr("0123456789", y[1]) ? "" : "1", y + 1);
+	return fuzz_same_quantity(of_a, of_b) && fuzz_same_quantity(in_a, in_b);
+}
+
 /* Is each word of a one of b? */
 static bool fuzz_has_words(const char *a, const char *b)
 {
@@ -150,6 +165,8 @@ static bool fuzz_same_value(const char *key, const char *file, const char *repor
 		steps = text_printf("%s%s", n ? "0:" : "", file + n);
 		return fuzz_has_words(steps, report);
 	}
+	if (streq(key, "drift"))
+		return fuzz_same_drift(file, report);
 	if (streq(key, "sensors") && (strstr(file, "all") || strstr(file, "none")))
 		return true; /* they stand for others */
 	if (streq(key, "forbid") || streq(key, "sensors") || streq(key, "of"))

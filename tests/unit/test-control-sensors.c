@@ -475,6 +475,38 @@ static void what_is_within_five_percent_leaves_pacing_trusted(void **state)
 	fixture_close(&f);
 }
 
+/* What the node file says of a meter is what the daemon reads, is told late and misses at times. */
+static void a_nodes_own_sensor_is_read_like_one_that_is_configured(void **state)
+{
+	unsigned silent = 0;
+	SensorState s;
+	Fixture f;
+
+	(void)state;
+	fixture_open_text(&f, SIM_NODE("balanced") SIM_FLASH
+			  "count = 2\ndemand = constant 800\nfamily_error = +10%\n"
+			  "[sensor meter]\nof = node\nbias = +2%\nnoise = 0.1%\n"
+			  "dropout = 10%\n");
+	fixture_start(&f);
+	fixture_set(&f, "100%");
+	fixture_run(&f, 5);
+	assert_int_equal(control_sensor_count(f.control), 1);
+	for (int i = 0; i < 300; i++) {
+		fixture_run(&f, 1);
+		control_sensor(f.control, 0, &s);
+		if (isnan(s.watts))
+			silent += strstr(s.why_aside, "cannot be read") != NULL;
+		else
+			assert_float_equal(s.watts / sim_node_true_watts(f.node), 1.02, 0.005);
+	}
+	assert_string_equal(s.name, "meter");
+	assert_string_equal(s.type, "built-in");
+	assert_string_equal(s.of, "node");
+	/* six outages of 5 s */
+	assert_true(silent >= 20 && silent <= 40);
+	fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -493,6 +525,7 @@ int main(void)
 		cmocka_unit_test(where_the_root_cgroup_passes_by_pacing_is_not_relied_on),
 		cmocka_unit_test(nor_is_it_relied_on_in_the_devices_own_limit),
 		cmocka_unit_test(what_is_within_five_percent_leaves_pacing_trusted),
+		cmocka_unit_test(a_nodes_own_sensor_is_read_like_one_that_is_configured),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
