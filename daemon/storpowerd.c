@@ -218,6 +218,7 @@ static ControlConfig control_config(const Daemon *d)
 		.bpf = d->config->bpf,
 		.guard_w = d->config->guard_w,
 		.insists = d->config->insists,
+		.advises = d->config->advises,
 		.sensors = d->config->sensors,
 		.n_sensors = d->config->n_sensors,
 		.wear_path = d->wear_path,

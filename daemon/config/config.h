@@ -17,6 +17,7 @@ typedef struct Config {
 	bool bpf;
 	bool discover; /* manage controllers and disks that no section names */
 	bool insists;  /* what somebody else sets is set again for ever */
+	bool advises;  /* limits are advised, not held */
 	double guard_w;
 	unsigned spinups_at_once; /* disks that may spin up at the same time */
 	double spinup_w;          /* all that spin up may draw; INFINITY: no limit of its own */

@@ -145,6 +145,12 @@ typedef struct Planned {
 	SleepLimits limits;
 } Planned;
 
+/* What the plan would set that is advised while limits are not held. */
+typedef struct Advised {
+	bool known;
+	PlannedDevice device;
+} Advised;
+
 /* What a setting allows, remembered: it is asked in every turn, and seldom changes. */
 typedef struct Cap {
 	bool known;
