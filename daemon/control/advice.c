@@ -32,7 +32,7 @@ static void continue_from_last(const Control *c, Facts *f)
 
 static void take_device(Control *c, Managed *md, const PlannedDevice *next)
 {
-	const Setting last = md->advised.known ? md->advised.device.setting : md->knobs.actual;
+	const Setting last = md->advised.known ? md->advised.device.setting : md->knobs.target;
 	AdviceState *told = &c->enforcement.advice.told;
 	char a[128], b[128];
 
@@ -54,14 +54,15 @@ static void adopt(Control *c, Plan *plan)
 		take_device(c, c->fleet.devices[i], &plan->devices[i]);
 }
 
-/* What one device would save now, where it would be set otherwise than it is. */
+/* What one device would save now, where it would be set otherwise than it is. What was held until
+ * now counts as given back, though that may be on its way. */
 static void weigh_device(const Managed *md, AdviceState *told)
 {
 	const PlannedDevice *p = &md->advised.device;
 	double now_w = md->trust.estimated_w, mb_s = workload_mb_s(&md->workload), would_w;
 	Prediction would;
 
-	if (!md->advised.known || setting_equal(&p->setting, &md->knobs.actual))
+	if (!md->advised.known || setting_equal(&p->setting, &md->knobs.target))
 		return;
 	predict_demand(md->device->profile, &md->workload.mix, &p->setting, mb_s, &would);
 	would_w = MIN(would.watts * MAX(md->trust.bias, 1.0), p->cap_w);

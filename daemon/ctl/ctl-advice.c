@@ -32,9 +32,11 @@ static void print_so_far(json_object *a)
 	char in[32], mean[32];
 
 	format_duration(in, sizeof(in), (uint64_t)(seconds * USEC_PER_SEC));
-	printf("%12s  in %s: %.0f J saved, %s on average; %s changes, %s disks stopped\n", "", in,
+	printf("%12s  in %s: %.0f J saved, %s on average, for %.0f MB less\n", "", in,
 	       json_number(a, "SavedEnergy"), watts_of(mean, sizeof(mean), a, "MeanSavedPower"),
-	       json_text(a, "Changes"), json_text(a, "Stops"));
+	       json_number(a, "LostData"));
+	printf("%12s  settings changed: %s; disks stopped: %s\n", "", json_text(a, "Changes"),
+	       json_text(a, "Stops"));
 }
 
 void print_advice(json_object *state)

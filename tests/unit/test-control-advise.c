@@ -167,6 +167,7 @@ static void advising_gives_back_and_enforcing_holds_at_once(void **state)
 	assert_true(control_claim_in_force(w.f.control, claim));
 
 	control_set_mode(w.f.control, true);
+	assert_int_equal(advice_of(&w.f).changes, w.f.control->fleet.n); /* not what was held */
 	fixture_run(&w.f, 5);
 	assert_nothing_held(&w.f);
 	assert_as_found(&w.f, before);
