@@ -229,6 +229,8 @@ static int on_emit(sd_event_source *s, void *userdata)
 	(void)s;
 	bus_owners_prune(b);
 	control_state(b->control, &now);
+	/* with the mode each claim's InForce changes */
+	b->claims_changed |= now.advice.advises != b->told.advice.advises;
 	if (b->claims_changed && many_claims(b))
 		warn_unsent(tell_claims_invalid(b), "changed claims");
 	n = changed_state(b, &now, names);

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "control/decide.h"
 #include "control/gather.h"
+#include "control/rest.h"
 #include "control/workload.h"
 
 Control advice_as_if_held(const Control *c)
@@ -16,6 +17,13 @@ Control advice_as_if_held(const Control *c)
 	return held;
 }
 
+/* It would sleep, and no IO has come since that would have woken it. */
+static bool would_sleep_on(const Managed *md, uint64_t now_us)
+{
+	return setting_sleeps(&md->advised.device.setting) &&
+	       rest_idle_for_us(md, now_us) >= now_us - md->advised.since_us;
+}
+
 /* A disk that sleeps of itself is planned for as what it is. */
 static void continue_from_last(const Control *c, Facts *f)
 {
@@ -24,8 +32,10 @@ static void continue_from_last(const Control *c, Facts *f)
 	for (size_t i = 0; i < f->n_devices; i++) {
 		const Managed *md = c->fleet.devices[i];
 
-		if (md->advised.known && !managed_asleep(md))
-			f->devices[i].current = md->advised.device.setting;
+		if (!md->advised.known || managed_asleep(md))
+			continue;
+		f->devices[i].current = md->advised.device.setting;
+		f->devices[i].must_sleep = would_sleep_on(md, c->tools.now_us);
 	}
 	f->cap_w = last ? last->cap_w : f->cap_w;
 }
@@ -36,9 +46,11 @@ static void take_device(Control *c, Managed *md, const PlannedDevice *next)
 	AdviceState *told = &c->enforcement.advice.told;
 	char a[128], b[128];
 
-	md->advised = (Advised){ .known = true, .device = *next };
+	md->advised.known = true;
+	md->advised.device = *next;
 	if (setting_equal(&last, &next->setting))
 		return;
+	md->advised.since_us = c->tools.now_us;
 	told->changes++;
 	told->stops += setting_sleeps(&next->setting) && !setting_sleeps(&last);
 	diary_decide(&c->diary, md->device->name, plan_reason_text(next->reason),
@@ -69,7 +81,8 @@ static void weigh_device(const Managed *md, AdviceState *told)
 	told->n_devices++;
 	told->saved_w += MAX(now_w - would_w, 0.0);
 	told->least_w += MAX(now_w - p->cap_w, 0.0);
-	told->lost_mb_s += MAX(mb_s - would.mb_s, 0.0);
+	if (p->setting.redirect != REDIRECT_HOLD)
+		told->lost_mb_s += MAX(mb_s - would.mb_s, 0.0);
 }
 
 static void weigh(Control *c)

@@ -149,6 +149,7 @@ typedef struct Planned {
 typedef struct Advised {
 	bool known;
 	PlannedDevice device;
+	uint64_t since_us; /* its setting is advised */
 } Advised;
 
 /* What a setting allows, remembered: it is asked in every turn, and seldom changes. */

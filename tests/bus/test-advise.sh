@@ -39,6 +39,7 @@ eventually grep -q 'is owned by' "$tmp/signals"
 ok "the mode becomes to advise" ctl mode advise
 ok "which is told" said advise ctl mode
 ok "and announced" eventually grep -q "'Mode': <'advise'>" "$tmp/signals"
+ok "with the claims, of which none is in force any more" eventually grep -q "'InForce': <false>" "$tmp/signals"
 kill "$monitor"
 wait "$monitor" 2>/dev/null
 ok "everything is given back" eventually all_as_found

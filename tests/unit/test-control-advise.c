@@ -254,7 +254,7 @@ static void disks_that_would_be_stopped_spin_on(void **state)
 	open_watched(&w, SIM_NODE("archive") DISKS);
 	control_set_mode(w.f.control, true);
 	fixture_set(&w.f, "8 W");
-	fixture_run(&w.f, 120);
+	fixture_run(&w.f, 3600);
 	assert_int_equal(count_writes(&w), 0);
 	assert_int_equal(count_asleep(&w.f), 0);
 	assert_int_equal(account_of_all(&w.f).spin_ups + account_of_all(&w.f).unloads, 0);
