@@ -223,6 +223,7 @@ static ControlConfig control_config(const Daemon *d)
 		.guard_w = d->config->guard_w,
 		.insists = d->config->insists,
 		.tolerance_s = d->config->tolerance_s,
+		.advises = d->config->advises,
 		.sensors = d->config->sensors,
 		.n_sensors = d->config->n_sensors,
 		.wear_path = d->wear_path,

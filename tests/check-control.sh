@@ -19,12 +19,12 @@ breach() {
 
 # Lowest first: a file calls itself and those before it.
 order="need queue policies waiters decide admit diary obedience knob-set wear-account workload waking cache-watch
-       rest trust caps job-run job errands fleet claims-store limits gauges overload gather enforce wake-test observe verify outcome
+       rest trust caps job-run job errands fleet claims-store limits gauges overload gather enforce advice wake-test observe verify outcome
        tell turn end consumers report command control"
 # Of a Managed: member, type and the file that alone writes it.
 concerns="knobs=KnobSet=knob-set obedience=Obedience=obedience workload=Workload=workload trust=Trust=trust rest=Rest=rest
           waking=Waking=waking cache=CacheWatch=cache-watch wear=Wear=wear-account
-          planned=Planned=enforce errands=Errands=errands"
+          planned=Planned=enforce advised=Advised=advice errands=Errands=errands"
 # They link with the pure rooms and nothing else.
 pure="decide admit"
 
@@ -73,7 +73,7 @@ check_places() {
   only_in '(loop|l)->(submit|drain|wake_at|wake|clock)\b' "the loop is the shell's" \
     job control command turn end observe
   only_in '[^t] Control \*c[,)]' "questions take a const Control" \
-    control command turn end enforce observe verify wake-test outcome tell
+    control command turn end enforce advice observe verify wake-test outcome tell
 }
 
 check_sizes() {

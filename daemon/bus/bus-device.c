@@ -46,6 +46,18 @@ static int enumerate_devices(sd_bus *bus, const char *prefix, void *userdata, ch
 	return 0;
 }
 
+const char *bus_advised_text(char *buf, size_t size, const DeviceState *d)
+{
+	char setting[128];
+
+	*buf = '\0';
+	if (d->advised)
+		snprintf(buf, size, "%s: %s",
+			 setting_text(setting, sizeof(setting), &d->advised->setting),
+			 plan_reason_text(d->advised->reason));
+	return buf;
+}
+
 static const char *device_text(const DeviceState *d, const char *property, char *buf, size_t size)
 {
 	const struct {
@@ -71,6 +83,8 @@ static const char *device_text(const DeviceState *d, const char *property, char 
 
 	if (streq(property, "Setting"))
 		return setting_text(buf, size, &d->setting);
+	if (streq(property, "Advised"))
+		return bus_advised_text(buf, size, d);
 	for (size_t i = 0; i < ELEMENTSOF(texts); i++)
 		if (streq(texts[i].property, property))
 			return texts[i].text ?: "";
@@ -193,6 +207,7 @@ static const sd_bus_vtable device_vtable[] = {
 	SD_BUS_PROPERTY("Pace", "d", NULL, DEVICE(setting.pace_w), CHANGES),
 	SD_BUS_PROPERTY("Exactness", "s", get_text, 0, CHANGES),
 	SD_BUS_PROPERTY("Reason", "s", NULL, DEVICE(reason), CHANGES),
+	SD_BUS_PROPERTY("Advised", "s", get_text, 0, CHANGES),
 	SD_BUS_PROPERTY("Problem", "s", get_text, 0, CHANGES),
 	SD_BUS_PROPERTY("Asleep", "b", bus_get_bool, DEVICE(sleep.asleep), CHANGES),
 	SD_BUS_PROPERTY("Changing", "b", bus_get_bool, DEVICE(changing), CHANGES),

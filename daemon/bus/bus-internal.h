@@ -79,6 +79,8 @@ int bus_get_bool(sd_bus *bus, const char *path, const char *interface, const cha
 int bus_append_claim(Bus *b, sd_bus_message *m, const Claim *c);
 int bus_append_plan(sd_bus_message *m, const Plan *p);
 const char *bus_redirect_name(Redirect r);
+/* How a device would be set, and why; "" while nothing is advised. Returns buf. */
+const char *bus_advised_text(char *buf, size_t size, const DeviceState *d);
 int bus_append_planned_device(sd_bus_message *m, const char *name, const PlannedDevice *d);
 
 /* bus-signals.c */

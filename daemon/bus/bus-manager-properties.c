@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <math.h>
+#include <string.h>
 
 #include "bus/bus-internal.h"
 
@@ -58,26 +60,58 @@ static int get_policy(sd_bus *bus, const char *path, const char *interface, cons
 	return sd_bus_message_append(reply, "s", control_policy(b->control));
 }
 
-/* "80 % of 300.0 W: claim 3 by storpowerctl (root), grid event" */
+static int get_mode(sd_bus *bus, const char *path, const char *interface, const char *property,
+		    sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+
+	(void)bus, (void)path, (void)interface, (void)property, (void)error;
+	return sd_bus_message_append(reply, "s", b->state.advice.advises ? "advise" : "enforce");
+}
+
+/* "80 % of 300.0 W: claim 3 by storpowerctl (root), grid event"; claim NULL: "" */
+static char *budget_text(const Claim *c, double rated_w)
+{
+	char watts[32], limit[96];
+
+	if (!c)
+		return strdup("");
+	if (c->unit == LIMIT_PERCENT)
+		snprintf(limit, sizeof(limit), "%g %% of %s", c->limit,
+			 format_watts(watts, sizeof(watts), rated_w));
+	else
+		format_watts(limit, sizeof(limit), c->limit);
+	return text_printf("%s: claim %llu by %s%s%s", limit, (unsigned long long)c->cookie,
+			   c->source, *c->reason ? ", " : "", c->reason);
+}
+
 static int get_budget(sd_bus *bus, const char *path, const char *interface, const char *property,
 		      sd_bus_message *reply, void *userdata, sd_bus_error *error)
 {
 	Bus *b = userdata;
-	const Claim *c = b->state.effective;
-	_cleanup_free_ char *text = NULL;
-	char watts[32], limit[96];
+	_cleanup_free_ char *text = budget_text(b->state.effective, b->state.watts.rated_w);
 
 	(void)bus, (void)path, (void)interface, (void)property, (void)error;
-	if (!c)
-		return sd_bus_message_append(reply, "s", "");
-	if (c->unit == LIMIT_PERCENT)
-		snprintf(limit, sizeof(limit), "%g %% of %s", c->limit,
-			 format_watts(watts, sizeof(watts), b->state.watts.rated_w));
-	else
-		format_watts(limit, sizeof(limit), c->limit);
-	text = text_printf("%s: claim %llu by %s%s%s", limit, (unsigned long long)c->cookie,
-			   c->source, *c->reason ? ", " : "", c->reason);
 	return text ? sd_bus_message_append(reply, "s", text) : -ENOMEM;
+}
+
+static int get_advice(sd_bus *bus, const char *path, const char *interface, const char *property,
+		      sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+	const AdviceState *a = &b->state.advice;
+	_cleanup_free_ char *text = budget_text(a->claim, b->state.watts.rated_w);
+
+	(void)bus, (void)path, (void)interface, (void)property, (void)error;
+	if (!a->advises || !text)
+		return text ? sd_bus_message_append(reply, "a{sv}", 0) : -ENOMEM;
+	return sd_bus_message_append(
+		reply, "a{sv}", 14, "Budget", "s", text, "Limit", "d", a->budget_w, "CapPower", "d",
+		a->cap_w, "Shortfall", "d", a->shortfall_w, "Devices", "t", (uint64_t)a->n_devices,
+		"SavedPower", "d", a->saved_w, "LeastSavedPower", "d", a->least_w, "LostThroughput",
+		"d", a->lost_mb_s, "Seconds", "d", a->seconds, "SavedEnergy", "d", a->joules,
+		"MeanSavedPower", "d", a->seconds > 0 ? a->joules / a->seconds : NAN, "LostData",
+		"d", a->lost_mb, "Changes", "t", a->changes, "Stops", "t", a->stops);
 }
 
 static int get_claims(sd_bus *bus, const char *path, const char *interface, const char *property,
@@ -122,6 +156,8 @@ const sd_bus_vtable bus_manager_properties[] = {
 	SD_BUS_VTABLE_START(0),
 	SD_BUS_PROPERTY("Version", "s", get_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("Policy", "s", get_policy, 0, CHANGES),
+	SD_BUS_PROPERTY("Mode", "s", get_mode, 0, CHANGES),
+	SD_BUS_PROPERTY("Advice", "a{sv}", get_advice, 0, 0),
 	SD_BUS_PROPERTY("Budget", "s", get_budget, 0, CHANGES),
 	SD_BUS_PROPERTY("EffectiveLimit", "d", NULL, STATE(budget_w), CHANGES),
 	SD_BUS_PROPERTY("RatedPower", "d", NULL, STATE(watts.rated_w), CHANGES),

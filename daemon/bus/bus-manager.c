@@ -188,18 +188,26 @@ static int method_list_devices(sd_bus_message *call, void *userdata, sd_bus_erro
 	return r < 0 ? r : sd_bus_send(NULL, m, NULL);
 }
 
+static int append_reason(sd_bus_message *m, const DeviceState *d)
+{
+	char setting[256], advised[256], why[288];
+
+	bus_advised_text(advised, sizeof(advised), d);
+	snprintf(why, sizeof(why), "advised, not set: %s", advised);
+	return sd_bus_message_append(m, "(sss)", d->device->name,
+				     setting_text(setting, sizeof(setting), &d->setting),
+				     *advised ? why : d->reason ?: "");
+}
+
 static int append_reasons(Bus *b, sd_bus_message *m, const char *device)
 {
-	char text[256];
 	DeviceState d;
 	int r = sd_bus_message_open_container(m, 'a', "(sss)");
 
 	for (size_t i = 0; i < control_device_count(b->control) && r >= 0; i++) {
 		r = control_device(b->control, i, &d);
 		if (r >= 0 && (!*device || streq(device, d.device->name)))
-			r = sd_bus_message_append(m, "(sss)", d.device->name,
-						  setting_text(text, sizeof(text), &d.setting),
-						  d.reason ?: "");
+			r = append_reason(m, &d);
 	}
 	return r < 0 ? r : sd_bus_message_close_container(m);
 }
@@ -266,6 +274,23 @@ static int method_set_policy(sd_bus_message *m, void *userdata, sd_bus_error *er
 	return sd_bus_reply_method_return(m, NULL);
 }
 
+static int method_set_mode(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+	const char *mode;
+	int r = bus_check_sender(m, error);
+
+	if (r >= 0)
+		r = sd_bus_message_read(m, "s", &mode);
+	if (r < 0)
+		return r;
+	if (!streq(mode, "advise") && !streq(mode, "enforce"))
+		return sd_bus_error_set(error, BUS_ERROR_INVALID_OPTION,
+					"a mode is \"advise\" or \"enforce\"");
+	control_set_mode(b->control, streq(mode, "advise"));
+	return sd_bus_reply_method_return(m, NULL);
+}
+
 static int method_reload(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
 	Bus *b = userdata;
@@ -310,6 +335,8 @@ static const sd_bus_vtable manager_methods[] = {
 				method_explain, OPEN),
 	SD_BUS_METHOD_WITH_ARGS("SetPolicy", SD_BUS_ARGS("s", policy), SD_BUS_NO_RESULT,
 				method_set_policy, OPEN),
+	SD_BUS_METHOD_WITH_ARGS("SetMode", SD_BUS_ARGS("s", mode), SD_BUS_NO_RESULT,
+				method_set_mode, OPEN),
 	SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_reload, OPEN),
 	SD_BUS_SIGNAL_WITH_ARGS("ClaimAdded", SD_BUS_ARGS("t", cookie, "a{sv}", claim), 0),
 	SD_BUS_SIGNAL_WITH_ARGS("ClaimEnded", SD_BUS_ARGS("t", cookie, "s", why), 0),

@@ -133,6 +133,7 @@ static size_t changed_state(Bus *b, const ControlState *now, const char **names)
 		{ "FloorPower", !same(now->watts.floor_w, told->watts.floor_w) },
 		{ "CapPower", !same(now->watts.cap_w, told->watts.cap_w) },
 		{ "Shortfall", !same(now->shortfall_w, told->shortfall_w) },
+		{ "Mode", now->advice.advises != told->advice.advises },
 		{ "Enforcing", now->enforcing != told->enforcing },
 		{ "Degraded", now->degraded != told->degraded },
 		{ "DeviceCount", now->n_devices != told->n_devices },
@@ -157,12 +158,14 @@ static size_t changed_state(Bus *b, const ControlState *now, const char **names)
 
 static char *device_digest(const DeviceState *d)
 {
-	char setting[256];
+	char setting[256], advised[256];
 
-	return text_printf("%s\n%s\n%.3f\n%d\n%s\n%s\n%d%d%d%d", d->device->name,
+	return text_printf("%s\n%s\n%.3f\n%d\n%s\n%s\n%s\n%d%d%d%d", d->device->name,
 			   setting_text(setting, sizeof(setting), &d->setting), d->watts.cap_w,
-			   (int)d->exactness, d->reason ?: "", d->problem, d->sleep.asleep,
-			   d->changing, d->device->wake_untested, (int)d->cache.redirect);
+			   (int)d->exactness, d->reason ?: "",
+			   bus_advised_text(advised, sizeof(advised), d), d->problem,
+			   d->sleep.asleep, d->changing, d->device->wake_untested,
+			   (int)d->cache.redirect);
 }
 
 static int tell_device(Bus *b, const char *name)
@@ -172,10 +175,11 @@ static int tell_device(Bus *b, const char *name)
 
 	if (r < 0)
 		return r;
-	return sd_bus_emit_properties_changed(
-		b->bus, path, BUS_DEVICE, "CapPower", "Setting", "PowerState", "PowerLimit",
-		"Condition", "LinkSaving", "DepthLimit", "ChunkLimit", "Pace", "Exactness",
-		"Reason", "Problem", "Asleep", "Changing", "WakeUntested", "Redirect", NULL);
+	return sd_bus_emit_properties_changed(b->bus, path, BUS_DEVICE, "CapPower", "Setting",
+					      "PowerState", "PowerLimit", "Condition", "LinkSaving",
+					      "DepthLimit", "ChunkLimit", "Pace", "Exactness",
+					      "Reason", "Advised", "Problem", "Asleep", "Changing",
+					      "WakeUntested", "Redirect", NULL);
 }
 
 static void forget_devices(Bus *b)
@@ -225,6 +229,8 @@ static int on_emit(sd_event_source *s, void *userdata)
 	(void)s;
 	bus_owners_prune(b);
 	control_state(b->control, &now);
+	/* with the mode each claim's InForce changes */
+	b->claims_changed |= now.advice.advises != b->told.advice.advises;
 	if (b->claims_changed && many_claims(b))
 		warn_unsent(tell_claims_invalid(b), "changed claims");
 	n = changed_state(b, &now, names);

@@ -136,6 +136,17 @@ static int take_tolerance(const IniLine *l, void *member)
 	return 0;
 }
 
+/* advise: limits are planned for and told, and nothing is set. */
+static int take_mode(const IniLine *l, void *member)
+{
+	bool *advises = member;
+
+	if (!streq(l->value, "advise") && !streq(l->value, "enforce"))
+		return -EINVAL;
+	*advises = streq(l->value, "advise");
+	return 0;
+}
+
 static int take_manage(const IniLine *l, void *member)
 {
 	bool manage, *unmanaged = member;
@@ -165,6 +176,8 @@ static int take_of(const IniLine *l, void *member)
 
 static const Key config_keys[] = {
 	{ "policy", A_NAME_BY(take_policy) },
+	{ "mode", KEY_CUSTOM, KEY_AT(Config, advises), .take = take_mode,
+	  .expected = "advise or enforce" },
 	{ "simulate", KEY_TEXT_OR_NULL, KEY_AT(Config, simulate), .is_valid = is_node,
 	  .expected = "the name of a node, such as mixed, or an absolute path" },
 	{ "bus", KEY_TEXT, KEY_AT(Config, bus), .is_valid = is_bus,

@@ -18,6 +18,7 @@ typedef struct Config {
 	bool bpf;
 	bool discover; /* manage controllers and disks that no section names */
 	bool insists;  /* what somebody else sets is set again for ever */
+	bool advises;  /* limits are advised, not held */
 	double guard_w;
 	double tolerance_s[_CLASS_MAX]; /* of claims that name none, by their class */
 	unsigned spinups_at_once;       /* disks that may spin up at the same time */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "control/advice.h"
 #include "control/decide.h"
 #include "control/enforce.h"
 #include "control/gather.h"
@@ -165,6 +166,7 @@ int control_plan(const Control *c, const PlanQuery *query, Plan **ret, char **re
 	_cleanup_(policy_freep) Policy *other = NULL;
 	_cleanup_(plan_freep) Plan *plan = NULL;
 	_cleanup_(facts_done) Facts f = {};
+	const Control held = advice_as_if_held(c);
 	int r = 0;
 
 	if (query->policy)
@@ -173,7 +175,7 @@ int control_plan(const Control *c, const PlanQuery *query, Plan **ret, char **re
 		*ret_error = text_printf("there is no policy \"%s\"", query->policy);
 		return r;
 	}
-	r = gather_facts(c, other ?: c->policies.chosen, &f);
+	r = gather_facts(&held, other ?: c->policies.chosen, &f);
 	if (r >= 0)
 		r = decide_plan(&f, query->budget_w, query->forbidden, &plan);
 	if (r >= 0)
@@ -197,6 +199,16 @@ int control_set_policy(Control *c, const char *name, char **ret_error)
 	queue_add_need(&c->queue, need(NEED_TOLD_PLAN, CAUSE_POLICY));
 	turn(c);
 	return 0;
+}
+
+void control_set_mode(Control *c, bool advises)
+{
+	if (c->limits.claimed.advised == advises)
+		return;
+	c->tools.now_us = now_us(c);
+	limits_set_advised(&c->limits, advises);
+	advice_begin(c);
+	follow(c, CAUSE_MODE);
 }
 
 int control_reload(Control *c, char **ret_error)

@@ -149,6 +149,13 @@ typedef struct Planned {
 	SleepLimits limits;
 } Planned;
 
+/* What the plan would set that is advised while limits are not held. */
+typedef struct Advised {
+	bool known;
+	PlannedDevice device;
+	uint64_t since_us; /* its setting is advised */
+} Advised;
+
 /* What a setting allows, remembered: it is asked in every turn, and seldom changes. */
 typedef struct Cap {
 	bool known;

@@ -20,6 +20,13 @@ typedef struct Attention {
 	uint64_t hold_plan_us;     /* a plan waits until then for the looks that are out */
 } Attention;
 
+/* advice.c: the plan that is made while limits are only advised, and what it would have brought. */
+typedef struct Advice {
+	Plan *plan; /* NULL: nothing is advised */
+	uint64_t counted_us;
+	AdviceState told;
+} Advice;
+
 /* enforce.c: the plan in force. */
 typedef struct Enforcement {
 	Plan *plan;
@@ -28,6 +35,7 @@ typedef struct Enforcement {
 	uint64_t last_enforce_us;
 	double awaited_w; /* the budget when disks were last found to await sleep */
 	double floor_w;   /* the least that the devices can be brought down to */
+	Advice advice;    /* in its place */
 } Enforcement;
 
 struct Control {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "control/advice.h"
 #include "control/end.h"
 #include "control/enforce.h"
 #include "control/fleet.h"
@@ -202,6 +203,7 @@ Control *control_free(Control *c)
 	c->loop->wake_at(c->loop, USEC_NEVER);
 	c->loop->wake = NULL;
 	fleet_done(&c->fleet);
+	advice_done(c);
 	enforce_done(c);
 	diary_done(&c->diary);
 	wear_book_free(c->tools.wear);
@@ -232,6 +234,8 @@ int control_start(Control *c)
 	find_absent(c);
 	await_probes(c);
 	c->attention.started = true;
+	limits_set_advised(&c->limits, c->config.advises);
+	advice_begin(c);
 	queue_add_need(&c->queue, need(NEED_TOLD_PLAN, CAUSE_START));
 	turn(c);
 	return 0;

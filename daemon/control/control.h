@@ -39,6 +39,7 @@ typedef struct ControlConfig {
 	const char *wear_path;  /* the disks' wear accounts; NULL: kept in memory alone */
 	SleepConfig sleep;
 	bool insists;      /* what somebody else sets is set again for ever */
+	bool advises;      /* at the start limits are advised, not held */
 	WakeRecord *wakes; /* of wake tests; the inventory's too */
 } ControlConfig;
 
@@ -112,6 +113,10 @@ typedef struct PlanQuery {
 int control_plan(const Control *c, const PlanQuery *query, Plan **ret, char **ret_error);
 int control_set_policy(Control *c, const char *name, char **ret_error);
 const char *control_policy(const Control *c);
+/* Advised limits are planned for, logged and counted, and nothing is touched: what is in force is
+ * given back as if all claims were released, but they stay. Held again, they are enforced at once.
+ * Until the daemon restarts. */
+void control_set_mode(Control *c, bool advises);
 int control_reload(Control *c, char **ret_error); /* profiles are not reread; policies are */
 
 typedef struct NodeWatts {
@@ -125,6 +130,25 @@ typedef struct NodeLoad {
 	double mb_s, demand_mb_s;
 	double expected_mb_s; /* of the plan in force */
 } NodeLoad;
+
+/* What is advised and not done. The watts now and the sums since the mode was entered are against
+ * what the devices draw by model and counters. */
+typedef struct AdviceState {
+	bool advises;       /* the mode: limits are advised, not held */
+	const Claim *claim; /* the lowest on the node; NULL: none */
+	double budget_w;    /* its watts; INFINITY: none */
+	double cap_w;       /* the devices could draw at most */
+	double shortfall_w; /* > 0: the limit is below what they can be brought down to */
+	size_t n_devices;   /* would be set otherwise than they are */
+	double saved_w;     /* now, as expected */
+	double least_w;     /* now, at the least: by caps */
+	double lost_mb_s;   /* now */
+	double joules;      /* saved so far, as expected */
+	double lost_mb;     /* not done so far, in 10^6 bytes */
+	double seconds;     /* so long a limit has been advised */
+	uint64_t changes;   /* settings that would have been made so far */
+	uint64_t stops;     /* of them: disks stopped */
+} AdviceState;
 
 typedef struct ControlState {
 	double budget_w;        /* effective; INFINITY: none */
@@ -142,6 +166,7 @@ typedef struct ControlState {
 	const char *meter;          /* "ebpf", ... */
 	const char *meter_why_not;  /* NULL when eBPF runs */
 	const char *claims_unsaved; /* why the claims' file cannot be written; "": it was */
+	AdviceState advice;
 } ControlState;
 void control_state(const Control *c, ControlState *ret);
 double control_rated_w(const Control *c);
@@ -173,6 +198,7 @@ typedef struct DeviceState {
 	const Device *device;
 	Setting setting; /* in force */
 	PlannedDevice planned;
+	const PlannedDevice *advised; /* not done; NULL: nothing is advised */
 	DeviceWatts watts;
 	DeviceLoad load;
 	DeviceSleep sleep;

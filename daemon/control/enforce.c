@@ -342,7 +342,7 @@ bool enforce_is_news(const Control *c, const Managed *md)
 
 	return workload_demand_differs(md->workload.demand_mb_s, p->demand_mb_s) ||
 	       workload_mix_differs(&md->workload.mix, &p->mix) || md->trust.bias != p->bias ||
-	       (c->limits.enforcing && !managed_asleep(md) &&
+	       (c->limits.claimed.active && !managed_asleep(md) &&
 		rest_limits_differ(&md->rest.limits, &p->limits));
 }
 

@@ -19,7 +19,8 @@
 
 int limits_init(Limits *l)
 {
-	*l = (Limits){ .budget_w = INFINITY,
+	*l = (Limits){ .claimed.budget_w = INFINITY,
+		       .budget_w = INFINITY,
 		       .due_us = USEC_NEVER,
 		       .save_due_us = USEC_NEVER,
 		       .claims = claims_new() };
@@ -107,43 +108,43 @@ static int save(Limits *l, const Tools *t)
 /* The first try may be long over: the next one waits as long again as it has failed for. */
 static uint64_t next_try_us(const Limits *l, uint64_t now_us)
 {
-	uint64_t failing_us = now_us - l->unsaved_since_us;
+	uint64_t failing_us = now_us - l->unsaved.since_us;
 
 	return now_us + MIN(MAX(failing_us, SAVE_RETRY_FIRST_US), SAVE_RETRY_LONGEST_US);
 }
 
 static void note_unsaved(Limits *l, int r, const Tools *t)
 {
-	if (!l->unsaved_error) {
-		l->unsaved_since_us = t->now_us;
+	if (!l->unsaved.error) {
+		l->unsaved.since_us = t->now_us;
 		log_error_errno(r,
 				"Standing claims cannot be saved in %s: they hold now, but not "
 				"over a restart; saving is tried again until it succeeds",
 				t->config->claims_path);
 	}
-	l->unsaved_error = -r;
+	l->unsaved.error = -r;
 	l->save_due_us = next_try_us(l, t->now_us);
 }
 
 bool limits_save(Limits *l, const Tools *t)
 {
-	int before = l->unsaved_error, r;
+	int before = l->unsaved.error, r;
 
 	if (t->now_us < l->save_due_us)
 		return false;
 	r = save(l, t);
 	l->save_due_us = USEC_NEVER;
-	l->unsaved_error = r < 0 ? l->unsaved_error : 0;
+	l->unsaved.error = r < 0 ? l->unsaved.error : 0;
 	if (r < 0)
 		note_unsaved(l, r, t);
 	else if (before)
 		log_notice("Standing claims are saved in %s again", t->config->claims_path);
-	return l->unsaved_error != before;
+	return l->unsaved.error != before;
 }
 
 const char *limits_why_unsaved(const Limits *l)
 {
-	return l->unsaved_error ? strerrordesc_np(l->unsaved_error) ?: "unknown error" : "";
+	return l->unsaved.error ? strerrordesc_np(l->unsaved.error) ?: "unknown error" : "";
 }
 
 static void note(Limits *l, uint64_t cookie, const char *ended_why)
@@ -323,11 +324,14 @@ static bool any_active(const Limits *l, uint64_t now_us)
 	return false;
 }
 
-static void say_why(const Limits *l, const Claim *c, Diary *d)
+void limits_say_why(const Limits *l, Diary *d)
 {
+	const Claim *c = limits_effective(l);
 	char watts[32];
 
-	if (!c)
+	if (l->claimed.active && !l->enforcing)
+		diary_because(d, "limits are advised, not held");
+	else if (!c)
 		diary_because(d, "%s",
 			      l->enforcing ? "a claim on a device or group" : "no claim is active");
 	else
@@ -339,29 +343,49 @@ static void say_why(const Limits *l, const Claim *c, Diary *d)
 
 void limits_update(Limits *l, Tools *t)
 {
+	Claimed *now = &l->claimed;
 	const Claim *c;
 
-	l->enforcing = any_active(l, t->now_us);
-	l->budget_w = claims_effective(l->claims, SCOPE_NODE, NULL, limits_rated_w(t->fleet, NULL),
-				       t->now_us, &c);
-	l->effective_cookie = c ? c->cookie : 0;
+	now->active = any_active(l, t->now_us);
+	now->budget_w = claims_effective(l->claims, SCOPE_NODE, NULL,
+					 limits_rated_w(t->fleet, NULL), t->now_us, &c);
+	now->cookie = c ? c->cookie : 0;
+	l->enforcing = now->active && !now->advised;
+	l->budget_w = now->advised ? INFINITY : now->budget_w;
 	l->due_us = claims_next_event(l->claims, t->now_us);
-	say_why(l, c, t->diary);
+	limits_say_why(l, t->diary);
+}
+
+void limits_set_advised(Limits *l, bool advised)
+{
+	l->claimed.advised = advised;
+}
+
+Limits limits_as_if_held(const Limits *l)
+{
+	Limits held = *l;
+
+	held.claimed.advised = false;
+	held.enforcing = l->claimed.active;
+	held.budget_w = l->claimed.budget_w;
+	return held;
 }
 
 void limits_lift(Limits *l)
 {
+	l->claimed.budget_w = INFINITY;
+	l->claimed.cookie = 0;
+	l->claimed.active = false;
 	l->budget_w = INFINITY;
-	l->effective_cookie = 0;
 	l->enforcing = false;
 	l->due_us = USEC_NEVER;
-	if (l->unsaved_error)
+	if (l->unsaved.error)
 		l->save_due_us = 0; /* the last chance */
 }
 
 const Claim *limits_effective(const Limits *l)
 {
-	return l->effective_cookie ? claims_find(l->claims, l->effective_cookie) : NULL;
+	return l->claimed.cookie ? claims_find(l->claims, l->claimed.cookie) : NULL;
 }
 
 double limits_at_once_w(const Limits *l, const Fleet *f, const Tolerated *t, uint64_t now_us)
@@ -392,6 +416,8 @@ double limits_of_group_w(const Limits *l, const Fleet *f, const char *group)
 {
 	uint64_t by;
 
+	if (l->claimed.advised)
+		return INFINITY;
 	return lowest_claims_limit_w(&l->lowest, SCOPE_GROUP, group, limits_rated_w(f, group), &by);
 }
 
@@ -399,6 +425,8 @@ double limits_of_device_w(const Limits *l, const Managed *md)
 {
 	uint64_t by;
 
+	if (l->claimed.advised)
+		return INFINITY;
 	return lowest_claims_limit_w(&l->lowest, SCOPE_DEVICE, md->device->name,
 				     md->device->profile->rated_w, &by);
 }
@@ -419,5 +447,5 @@ bool limits_claim_in_force(const Limits *l, const Fleet *f, const Claim *claim)
 
 	lowest_claims_limit_w(&l->lowest, claim->scope, claim->target,
 			      limits_claim_rated_w(f, claim), &by);
-	return by == claim->cookie;
+	return by == claim->cookie && !l->claimed.advised;
 }

@@ -13,17 +13,30 @@ typedef struct ClaimNews {
 	const char *ended_why; /* NULL: it has come */
 } ClaimNews;
 
+/* What the claims come to, whether it is held or only advised. */
+typedef struct Claimed {
+	bool advised;    /* the mode: nothing of it is held */
+	bool active;     /* any claim is, on whatever */
+	double budget_w; /* of the node; INFINITY: none */
+	uint64_t cookie; /* whose that is; 0: nobody's */
+} Claimed;
+
+/* Since when saving has failed, and why. */
+typedef struct Unsaved {
+	int error; /* errno; 0: the last save succeeded */
+	uint64_t since_us;
+} Unsaved;
+
 typedef struct Limits {
 	Claims *claims;
 	LowestClaims lowest; /* of them, by the last turn */
 	bool lowest_is_old;  /* a claim has come or ended since */
-	double budget_w;     /* effective, of the node; INFINITY: none */
-	uint64_t effective_cookie;
-	bool enforcing;       /* any claim is active, on whatever */
+	Claimed claimed;
+	double budget_w;      /* held, of the node; INFINITY: none */
+	bool enforcing;       /* any claim is active, on whatever, and is held */
 	bool damaged;         /* so the file was found, and it is not kept yet */
 	uint64_t save_due_us; /* USEC_NEVER: all is saved */
-	int unsaved_error;    /* errno; 0: the last save succeeded */
-	uint64_t unsaved_since_us;
+	Unsaved unsaved;
 	uint64_t started_us; /* when the claims were loaded; 0: there were none */
 	ClaimsStore store;   /* the file */
 	uint64_t due_us;     /* when a claim begins or expires */
@@ -54,8 +67,13 @@ ClaimNews *limits_take_news(Limits *l, size_t *ret_n); /* free() */
 void limits_find_lowest(Limits *l, uint64_t now_us);
 /* What they come to now; says in the diary who asked for it. */
 void limits_update(Limits *l, Tools *t);
-void limits_lift(Limits *l); /* the daemon ends: nothing is enforced */
-const Claim *limits_effective(const Limits *l);
+void limits_say_why(const Limits *l, Diary *d);
+/* From the next update on they are advised alone, and nobody holds them; or they are held. */
+void limits_set_advised(Limits *l, bool advised);
+/* As they would be if they were held; it borrows everything. */
+Limits limits_as_if_held(const Limits *l);
+void limits_lift(Limits *l);                    /* the daemon ends: nothing is enforced */
+const Claim *limits_effective(const Limits *l); /* held or advised; NULL: none */
 
 /* What was tolerated already, and how long it takes to bring down what exceeds a limit. */
 typedef struct Tolerated {

@@ -17,6 +17,7 @@ typedef struct Managed {
 	CacheWatch cache;     /* cache-watch.c: what is held back above it */
 	Wear wear;            /* wear-account.c: its cycles */
 	Planned planned;      /* enforce.c: what the plan in force gives it */
+	Advised advised;      /* advice.c: what is advised, not done */
 	Errands errands;      /* errands.c: the jobs that are out on it */
 	Cap cap;              /* caps.c: what the setting in force allows */
 	Floor floor;          /* caps.c: what it can be brought down to */

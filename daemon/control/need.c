@@ -10,6 +10,7 @@ static const char *const texts[_CAUSE_MAX] = {
 	[CAUSE_CLAIM_EXPIRED] = "a claim expired",
 	[CAUSE_OWNER_LEFT] = "a claim's owner left the bus",
 	[CAUSE_POLICY] = "policy changed",
+	[CAUSE_MODE] = "mode changed",
 	[CAUSE_DEMAND] = "demand has changed",
 	[CAUSE_DUE] = "a device is to be looked after again",
 	[CAUSE_IO_WOKE] = "IO woke a disk",

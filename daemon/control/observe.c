@@ -160,7 +160,7 @@ static bool needs_looks(const Managed *md)
 /* Idle means asleep: without a claim and without anyone asking there is nothing to see. */
 static bool keeps_looking(const Control *c)
 {
-	return c->limits.enforcing || c->tools.now_us < c->attention.watched_until_us ||
+	return c->limits.claimed.active || c->tools.now_us < c->attention.watched_until_us ||
 	       c->outbox.counted_out || cache_watch_any_draining(&c->fleet) || any(c, needs_looks);
 }
 

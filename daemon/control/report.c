@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "control/control-state.h"
+#include "control/advice.h"
 #include "control/enforce.h"
 #include "control/fleet.h"
 #include "control/gather.h"
@@ -70,7 +70,7 @@ void control_state(const Control *c, ControlState *ret)
 {
 	*ret = (ControlState){
 		.budget_w = c->limits.budget_w,
-		.effective = limits_effective(&c->limits),
+		.effective = c->limits.claimed.advised ? NULL : limits_effective(&c->limits),
 		.watts = node_watts(c),
 		.load = node_load(c),
 		.enforcing = c->limits.enforcing,
@@ -85,6 +85,7 @@ void control_state(const Control *c, ControlState *ret)
 		.meter = c->tools.meter_why_not ? "device counters" : "ebpf",
 		.meter_why_not = c->tools.meter_why_not,
 		.claims_unsaved = limits_why_unsaved(&c->limits),
+		.advice = advice_state(c),
 	};
 	ret->degraded = ret->enforcing && (ret->shortfall_w > 0 || has_problems(c));
 }
@@ -168,6 +169,7 @@ static void describe(const Control *c, const Managed *md, DeviceState *ret)
 		.device = md->device,
 		.setting = md->knobs.actual,
 		.planned = md->planned.device,
+		.advised = md->advised.known ? &md->advised.device : NULL,
 		.watts = { .rated_w = md->device->profile->rated_w,
 			   .idle_w = md->device->profile->idle_w,
 			   .cap_w = md->cap_w,

@@ -104,8 +104,7 @@ static bool may_stop_at_all(const Case *c)
 	return true;
 }
 
-/* Idle as far as no cache above would have kept the IO off it. */
-static uint64_t idle_us(const Managed *md, uint64_t now_us)
+uint64_t rest_idle_for_us(const Managed *md, uint64_t now_us)
 {
 	const Workload *w = &md->workload;
 	bool writes = md->knobs.offer.redirects_writes, reads = md->knobs.offer.redirects_reads;
@@ -151,7 +150,7 @@ static bool needed_would_do(const Case *c)
 	uint64_t idle = MIN(p->sleep_idle_us, (uint64_t)NEEDED_IDLE_US);
 	uint64_t up = MIN(p->sleep_min_us, (uint64_t)NEEDED_UP_US);
 
-	if (idle_us(md, c->tools->now_us) < idle)
+	if (rest_idle_for_us(md, c->tools->now_us) < idle)
 		return stays_up(c, "it has had IO within the last %u s",
 				(unsigned)(idle / USEC_PER_SEC));
 	if (!up_for(md, c->tools->now_us, up))
@@ -183,7 +182,7 @@ static Condition rest_of(const Managed *md, const Policy *p, Condition paid, uin
 SleepLimits rest_limits(const Managed *md, const Policy *p, const Tools *t, char *why)
 {
 	const Case c = { md, p, t, why };
-	uint64_t idle = idle_us(md, t->now_us);
+	uint64_t idle = rest_idle_for_us(md, t->now_us);
 	SleepLimits s = awake;
 
 	*why = '\0';

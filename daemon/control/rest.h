@@ -7,6 +7,8 @@
 
 void rest_init(Managed *md);
 void rest_done(Managed *md);
+/* Idle as far as no cache above would have kept the IO off it. USEC_NEVER: all is kept off. */
+uint64_t rest_idle_for_us(const Managed *md, uint64_t now_us);
 /* How deep it may be put to sleep by that policy; why: of REST_WHY_SIZE, why not deeper. */
 SleepLimits rest_limits(const Managed *md, const Policy *p, const Tools *t, char *why);
 void rest_judge(Managed *md, const Policy *p, Tools *t);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "control/advice.h"
 #include "control/cache-watch.h"
 #include "control/caps.h"
 #include "control/enforce.h"
@@ -215,7 +216,7 @@ static void end_conflicts(Control *c)
 static bool is_worth_a_plan(const Control *c, Need n)
 {
 	if (n.level == NEED_BETTER_PLAN)
-		return c->limits.enforcing || cache_watch_any_draining(&c->fleet);
+		return c->limits.claimed.active || cache_watch_any_draining(&c->fleet);
 	return n.level > NEED_BETTER_PLAN;
 }
 
@@ -240,6 +241,7 @@ static void plan(Control *c, Need n, Outcome *o)
 	queue_add_need(&c->queue, more);
 	if (n.level > NEED_BETTER_PLAN && !c->limits.enforcing)
 		let_sleep_on(c);
+	advice_update(c, n.level == NEED_BETTER_PLAN);
 	o->planned = changes || n.level == NEED_TOLD_PLAN;
 	o->cause = n.cause;
 	o->changed = true;
@@ -259,6 +261,7 @@ static Need tick(Control *c, Outcome *o)
 	bool overrun;
 	Need n = observe_tick(c, &overrun);
 
+	advice_count(c);
 	o->overrun |= overrun;
 	return n;
 }

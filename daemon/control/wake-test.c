@@ -101,6 +101,8 @@ static const char *why_not(const Control *c, const Managed *md)
 {
 	const Device *d = md->device;
 
+	if (c->limits.claimed.advised)
+		return "limits are only advised, and nothing is touched: see storpowerctl mode";
 	if (d->protected_why || d->keep_awake_why)
 		return d->protected_why ?: d->keep_awake_why;
 	if (!job_can_wake_test(d))

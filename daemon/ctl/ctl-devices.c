@@ -4,11 +4,12 @@
 
 #include "ctl/table.h"
 
-static const char *why(json_object *device)
+static const char *why(char *buf, size_t size, json_object *device)
 {
-	const char *problem = json_text(device, "Problem");
+	const char *problem = json_text(device, "Problem"), *advised = json_text(device, "Advised");
 
-	return *problem ? problem : json_text(device, "Reason");
+	snprintf(buf, size, "advised, not set: %s", advised);
+	return *problem ? problem : *advised ? buf : json_text(device, "Reason");
 }
 
 static void print_devices(const Ctl *c, json_object *devices)
@@ -21,7 +22,7 @@ static void print_devices(const Ctl *c, json_object *devices)
 	for (size_t i = 0; i < json_count(devices); i++) {
 		json_object *d = json_object_array_get_idx(devices, i);
 		double measured = json_number(d, "MeasuredPower");
-		char rated[32], cap[32], now[32], mb_s[32];
+		char rated[32], cap[32], now[32], mb_s[32], text[288];
 
 		table_row(
 			t, json_text(d, "Name"), json_text(d, "Kind"),
@@ -30,7 +31,8 @@ static void print_devices(const Ctl *c, json_object *devices)
 			format_watts(now, sizeof(now),
 				     isnan(measured) ? json_number(d, "EstimatedPower") : measured),
 			format_number(mb_s, sizeof(mb_s), json_number(d, "Throughput")),
-			json_text(d, "Setting"), json_text(d, "Exactness"), why(d));
+			json_text(d, "Setting"), json_text(d, "Exactness"),
+			why(text, sizeof(text), d));
 	}
 	table_print(t, c);
 }
@@ -120,6 +122,7 @@ static const Row rows[] = {
 	{ "Setting", "Setting", NULL },
 	{ "Exactness", "Exactness", NULL },
 	{ "Reason", "Reason", NULL },
+	{ "Advised", "Advised", NULL },
 	{ "Problem", "Problem", NULL },
 	{ "Rated", "RatedPower", "W" },
 	{ "Idle", "IdlePower", "W" },

@@ -70,7 +70,7 @@ json_object *ctl_replaced_claims(json_object *before, json_object *after, uint64
 	return replaced;
 }
 
-static void print_mine(json_object *mine)
+static void print_mine(json_object *mine, bool advised)
 {
 	const char *target = json_text(mine, "Target");
 	char text[CLAIM_TEXT_SIZE];
@@ -78,6 +78,7 @@ static void print_mine(json_object *mine)
 	printf("Claim %s: %s%s%s limited to %s%s\n", json_text(mine, "Cookie"),
 	       json_text(mine, "Scope"), *target ? " " : "", target, claim_text(text, mine),
 	       !json_true(mine, "Active")    ? ", not yet started"
+	       : advised                     ? ", but limits are only advised: nothing is set"
 	       : !json_true(mine, "InForce") ? ", but another claim is lower"
 					     : "");
 }
@@ -129,7 +130,7 @@ void print_set(json_object *state, uint64_t cookie, json_object *replaced)
 	json_object *claims = json_member(state, "Claims"), *mine = ctl_find_claim(claims, cookie);
 	char text[CLAIM_TEXT_SIZE], cap[32], rated[32], now[32];
 
-	print_mine(mine);
+	print_mine(mine, ctl_is_advised(state));
 	for (size_t i = 0; i < json_count(replaced); i++) {
 		json_object *claim = json_object_array_get_idx(replaced, i);
 

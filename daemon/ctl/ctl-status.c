@@ -94,10 +94,12 @@ static void print_power(json_object *s)
 static void print_state(json_object *s)
 {
 	char a[32], b[32], line[160], took[32];
-	bool enforcing = json_true(s, "Enforcing");
+	bool enforcing = json_true(s, "Enforcing"), advised = ctl_is_advised(s);
+	const char *budget = json_text(advised ? json_member(s, "Advice") : s, "Budget");
 	uint64_t took_us;
 
-	print_row("Budget", *json_text(s, "Budget") ? json_text(s, "Budget") : "none");
+	printf("%12s  %s%s\n", "Budget", *budget ? budget : "none",
+	       *budget && advised ? "; advised, not held" : "");
 	print_power(s);
 	snprintf(line, sizeof(line), "%s MB/s, asked for %s%s",
 		 format_number(a, sizeof(a), json_number(s, "Throughput")),
@@ -109,7 +111,10 @@ static void print_state(json_object *s)
 	took_us = json_object_get_uint64(json_member(s, "LastEnforceUSec"));
 	format_duration(took, sizeof(took), took_us);
 	/* nothing had to be changed: that takes no time */
-	snprintf(line, sizeof(line), "%s%s%s%s", enforcing ? "enforcing" : "nothing to enforce",
+	snprintf(line, sizeof(line), "%s%s%s%s",
+		 enforcing ? "enforcing"
+		 : advised ? "advising: no limit is held and nothing is set"
+			   : "nothing to enforce",
 		 json_true(s, "Degraded") ? ", degraded" : "",
 		 enforcing && took_us ? "; last change took " : "",
 		 enforcing && took_us ? took : "");
@@ -168,6 +173,7 @@ int verb_status(Ctl *c)
 	}
 	pager_open(c);
 	print_state(state);
+	print_advice(state);
 	print_sensors(json_member(state, "Sensors"));
 	print_unsaved(state);
 	if (json_count(json_member(state, "Claims")) > 0) {

@@ -85,6 +85,7 @@ static const struct Verb {
 	{ "wake", 0, 1, BIT(OPT_ALL), "DEVICE | --all", verb_wake },
 	{ "wake-test", 1, 1, 0, "DEVICE", verb_wake_test },
 	{ "policy", 0, 1, 0, "[NAME]", verb_policy },
+	{ "mode", 0, 1, 0, "[advise | enforce]", verb_mode },
 	{ "version", 0, 0, 0, "", verb_version },
 };
 
@@ -109,6 +110,7 @@ static void print_help(void)
 	     "  wake DEVICE          wake a disk; with --all every disk that sleeps\n"
 	     "  wake-test DEVICE     test whether a read alone wakes this disk: SAS disks need it to sleep\n"
 	     "  policy [NAME]        show or choose the policy\n"
+	     "  mode [MODE]          show the mode or choose it: enforce limits, or advise and set nothing\n"
 	     "  version              print the version of this command and of the daemon\n"
 	     "\n"
 	     "LIMIT is a share of the rated power (80%) or a power (350W, 0.35kW).\n"

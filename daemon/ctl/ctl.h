@@ -52,6 +52,7 @@ int verb_verify(Ctl *c);
 int verb_monitor(Ctl *c);
 int verb_hold(Ctl *c);
 int verb_policy(Ctl *c);
+int verb_mode(Ctl *c);
 int verb_version(Ctl *c);
 int verb_wake(Ctl *c);
 int verb_wake_test(Ctl *c);
@@ -114,6 +115,10 @@ const char *ctl_device_name(const char *name);
 void print_claims(const Ctl *c, json_object *claims);
 void format_claim_limit(char *buf, size_t size, json_object *claim); /* "80 % (46.4 W)" */
 void print_degraded(json_object *state);
+
+/* ctl-advice.c */
+bool ctl_is_advised(json_object *state); /* limits are advised, not held */
+void print_advice(json_object *state);   /* what would be done and saved */
 
 /* pager.c: standard output goes through $PAGER until pager_close(). */
 void pager_open(const Ctl *c);

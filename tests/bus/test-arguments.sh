@@ -41,6 +41,7 @@ for text in $'\u009b31m' $'\u202egpj' $'\u2066x' $'\u061cx' $'a\u2028b' $'\e[31m
 	for option in reason source class device group; do
 		bad InvalidOption "{'$option': <'$text'>}"
 	done
+	ok "SetMode of $(printf %q "$text") is refused" refused InvalidOption SetMode "$text"
 	ok "SetPolicy of $(printf %q "$text") is refused" refused UnknownPolicy SetPolicy "$text"
 	ok "no error repeats it" not_repeated "$text"
 done
@@ -94,7 +95,7 @@ if [[ $(id -u) == 0 ]] && id nobody >/dev/null 2>&1; then
 			gdbus call --session --dest org.storpower1 --object-path /org/storpower1 \
 			--method "org.storpower1.Manager.$1" "${@:2}" 2>&1
 	}
-	for method in "SetBudget 50 % {}" "Release 1" "SetPolicy balanced" Reload Verify "Wake nvme0" \
+	for method in "SetBudget 50 % {}" "Release 1" "SetPolicy balanced" "SetMode advise" Reload Verify "Wake nvme0" \
 		"WakeTest nvme0"; do
 		ok "${method%% *} is for root alone" grep -q "Error.NotAuthorized" <(as_nobody $method)
 	done

@@ -17,6 +17,7 @@ static void put_daemon(FuzzReport *r, const Config *c)
 {
 	fputs("[storpower]\n", r->stream);
 	fuzz_put_text(r, "policy", c->policy ?: "");
+	fuzz_put_text(r, "mode", c->advises ? "advise" : "enforce");
 	fuzz_put_text(r, "simulate", c->simulate ?: "");
 	fuzz_put_text(r, "bus", c->bus);
 	fuzz_put_text(r, "state_directory", c->state_directory);
@@ -95,6 +96,7 @@ static const FuzzIni ini = {
 	.defaults =
 		(const char *const[][2]){
 			{ "storpower policy", "" },
+			{ "storpower mode", "enforce" },
 			{ "storpower simulate", "" },
 			{ "storpower bus", "system" },
 			{ "storpower state_directory", "/var/lib/storpower" },

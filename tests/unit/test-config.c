@@ -103,7 +103,7 @@ static void every_key_is_read(void **state)
 	put(*state, 2, "storpower.conf",
 	    "# comment\n[storpower]\npolicy = latency\nsimulate=/a/b c.node\n"
 	    "bus=unix:path=/run/x\nstate_directory=/s\nruntime_directory=/r\nbpf=no\n"
-	    "discover=no\non_conflict=insist\nguard=0.5kW\nlog_level=debug\n\n[device loop0]\nprofile=pm9a3\ngroup=g 1\n"
+	    "discover=no\nmode=advise\non_conflict=insist\nguard=0.5kW\nlog_level=debug\n\n[device loop0]\nprofile=pm9a3\ngroup=g 1\n"
 	    "[device  nvme0n1]\ngroup=g1 ; first rack\n");
 	c = get(*state, 1);
 	assert_string_equal(c->policy, "latency");
@@ -112,7 +112,7 @@ static void every_key_is_read(void **state)
 	assert_string_equal(c->state_directory, "/s");
 	assert_string_equal(c->runtime_directory, "/r");
 	assert_false(c->bpf || c->discover);
-	assert_true(c->insists);
+	assert_true(c->insists && c->advises);
 	assert_true(c->guard_w == 500);
 	assert_int_equal(c->log_level, LOG_DEBUG);
 	assert_int_equal(c->n_devices, 2);
@@ -282,6 +282,7 @@ static void what_is_wrong_is_counted_and_the_rest_is_used(void **state)
 		"[storpower]\nservice_years=51\n",
 		"[storpower]\nservice_years=-5\n",
 		"[storpower]\non_conflict=fight\n",
+		"[storpower]\nmode=observe\n",
 		"[storpower]\nguard=5\n",
 		"[storpower]\nguard=5%\n",
 		"[storpower]\nguard=-1W\n",

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+
+#include "base/clock.h"
+#include "ctl/table.h"
+
+bool ctl_is_advised(json_object *state)
+{
+	return streq(json_text(state, "Mode"), "advise");
+}
+
+static const char *watts_of(char *buf, size_t size, json_object *advice, const char *key)
+{
+	return format_watts(buf, size, json_number(advice, key));
+}
+
+static void print_now(json_object *a)
+{
+	char cap[32], saved[32], least[32], lost[32];
+
+	printf("%12s  %s devices would be set; all could draw %s at most\n", "Advised",
+	       json_text(a, "Devices"), watts_of(cap, sizeof(cap), a, "CapPower"));
+	printf("%12s  now: %s less, %s at the least, for %s MB/s less\n", "",
+	       watts_of(saved, sizeof(saved), a, "SavedPower"),
+	       watts_of(least, sizeof(least), a, "LeastSavedPower"),
+	       format_number(lost, sizeof(lost), json_number(a, "LostThroughput")));
+}
+
+static void print_so_far(json_object *a)
+{
+	double seconds = json_number(a, "Seconds");
+	char in[32], mean[32];
+
+	format_duration(in, sizeof(in), (uint64_t)(seconds * USEC_PER_SEC));
+	printf("%12s  in %s: %.0f J saved, %s on average, for %.0f MB less\n", "", in,
+	       json_number(a, "SavedEnergy"), watts_of(mean, sizeof(mean), a, "MeanSavedPower"),
+	       json_number(a, "LostData"));
+	printf("%12s  settings changed: %s; disks stopped: %s\n", "", json_text(a, "Changes"),
+	       json_text(a, "Stops"));
+}
+
+void print_advice(json_object *state)
+{
+	json_object *a = json_member(state, "Advice");
+	char watts[32];
+
+	if (!ctl_is_advised(state))
+		return;
+	if (json_number(a, "CapPower") > 0)
+		print_now(a);
+	if (json_number(a, "Shortfall") > 0)
+		printf("%12s  the limit is %s below what the devices can be brought down to\n", "",
+		       watts_of(watts, sizeof(watts), a, "Shortfall"));
+	if (json_number(a, "Seconds") > 0)
+		print_so_far(a);
+}
+
+int verb_mode(Ctl *c)
+{
+	_cleanup_json_ json_object *state = NULL;
+	int status;
+
+	if (c->n_args > 0)
+		return ctl_simple_call(c, NULL, "SetMode", "s", c->args[0]);
+	status = ctl_get_state(c, &state);
+	if (status)
+		return status;
+	if (c->json)
+		json_print(c, json_member(state, "Mode"));
+	else
+		puts(json_text(state, "Mode"));
+	return STATUS_OK;
+}
