@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ctl/table.h"
+#include "ctl/words.h"
 
 static const char *why(json_object *device)
 {
@@ -11,9 +12,9 @@ static const char *why(json_object *device)
 	return *problem ? problem : json_text(device, "Reason");
 }
 
-static void print_devices(const Ctl *c, json_object *devices)
+static void print_wide(const Ctl *c, json_object *devices)
 {
-	static const char *const columns[] = { "DEVICE", "KIND",  ">RATED",  ">CAN DRAW",
+	static const char *const columns[] = { "DEVICE", "KIND",  ">RATED",  ">AT MOST",
 					       ">DRAWS", ">MB/S", "SETTING", "EXACTNESS",
 					       "REASON", NULL };
 	_cleanup_(table_freep) Table *t = table_new(columns);
@@ -33,6 +34,37 @@ static void print_devices(const Ctl *c, json_object *devices)
 			json_text(d, "Setting"), json_text(d, "Exactness"), why(d));
 	}
 	table_print(t, c);
+}
+
+/* The mean of what draws so many watts: those of the sensors, where they all have one. */
+static double draws_w(const Fold *f)
+{
+	double measured = fold_mean(f, "MeasuredPower");
+
+	return isnan(measured) ? fold_mean(f, "EstimatedPower") : measured;
+}
+
+static void print_folded(const Ctl *c, json_object *devices)
+{
+	static const char *const columns[] = { "DEVICE", ">AT MOST", ">DRAWS", "SETTING", NULL };
+	_cleanup_(table_freep) Table *t = table_new(columns);
+	Fold f = { .devices = devices };
+	bool folded = false;
+
+	fold_sort(devices);
+	while (fold_next(&f, fold_alike)) {
+		char name[96], cap[32], now[32], setting[WORDS_SIZE];
+
+		folded |= f.n > 1;
+		table_row(t, fold_name(name, sizeof(name), &f, "Name"),
+			  format_watts(cap, sizeof(cap), fold_mean(&f, "CapPower")),
+			  format_watts(now, sizeof(now), draws_w(&f)),
+			  words_setting(setting, fold_first(&f), fold_mean(&f, "Pace"),
+					fold_mean(&f, "ExpectedThroughput")));
+	}
+	table_print(t, c);
+	if (folded && c->legend)
+		fold_explain(c);
 }
 
 static int list_claims(Ctl *c)
@@ -70,7 +102,7 @@ int verb_list(Ctl *c)
 		return STATUS_OK;
 	}
 	pager_open(c);
-	print_devices(c, devices);
+	(c->wide ? print_wide : print_folded)(c, devices);
 	return STATUS_OK;
 }
 
@@ -123,7 +155,7 @@ static const Row rows[] = {
 	{ "Problem", "Problem", NULL },
 	{ "Rated", "RatedPower", "W" },
 	{ "Idle", "IdlePower", "W" },
-	{ "Can draw", "CapPower", "W" },
+	{ "At most", "CapPower", "W" },
 	{ "Estimated", "EstimatedPower", "W" },
 	{ "Measured", "MeasuredPower", "W" },
 	{ "Throughput", "Throughput", "MB/s" },
@@ -192,7 +224,7 @@ static void print_redirect(json_object *d)
 	putchar('\n');
 }
 
-static json_object *find_device(json_object *devices, const char *name)
+json_object *ctl_find_device(json_object *devices, const char *name)
 {
 	name = ctl_device_name(name);
 	for (size_t i = 0; i < json_count(devices); i++) {
@@ -212,7 +244,7 @@ int verb_show(Ctl *c)
 
 	if (status)
 		return status;
-	d = find_device(devices, c->args[0]);
+	d = ctl_find_device(devices, c->args[0]);
 	if (!d)
 		return complain(STATUS_REFUSED,
 				"Unknown device \"%s\": storpowerctl list names those there are",

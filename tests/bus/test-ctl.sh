@@ -21,7 +21,7 @@ for wrong in "set" "set 80" "set -- -1W" "set 101%" "set nan%" "set 1e99W" "set 
 	"set 80% --for=0s" "set 80% --device=a --group=b" \
 	"set 80% --replace --start-in=1h" "hold 80% --replace -- true" "plan" "plan 80" "frob" "show" \
 	"list --for=2h" "status --frob" "status extra" "hold 80%" "clear x" "clear 1 --all" \
-	"status --json=xml" "top --lines=0" "top --lines=x" "top sda" "list --once" \
+	"status --json=xml" "top --lines=0" "top --lines=x" "top sda" "list --once" "list -o narrow" "status -o wide" \
 	"list --claims --wakeups" "list --wake" "set 80% --wake" "wake" "wake sda --all" "wake-test"; do
 	status "wrong usage is 2: $wrong" 2 ctl $wrong
 	ok "and says so" test -s "$tmp/err"
@@ -36,16 +36,22 @@ done
 ok "none of this made a claim" claim_count_is 0
 
 status "status" 0 ctl
-ok "shows the budget" grep -q "Budget  none" "$tmp/out"
+ok "shows the budget" grep -q "^ *Limit  none$" "$tmp/out"
 status "set" 0 ctl set 90% --reason "to look at"
 status "status" 0 ctl status
-ok "shows the limit and whose it is" grep -q "Budget  90 % of .*claim [0-9]* by storpowerctl.*to look at" "$tmp/out"
-ok "shows the claim" grep -q "operator  in force" "$tmp/out"
+ok "shows the limit and whose it is" grep -q "Limit  90 % (.* W) until cleared, by storpowerctl.*to look at" "$tmp/out"
+ok "says whether it is held" grep -q "Held  \(yes, for\|not yet\)" "$tmp/out"
+ok "says what it costs" grep -q "Costs  .* MB/s are served, .* %$" "$tmp/out"
+is "says how to undo it" "$(sed -n 's/^ *Undo  //p' "$tmp/out")" "storpowerctl clear $(property 'Claims[0].Cookie')"
+ok "says that the node is simulated" grep -qF "Simulated  by $node: " "$tmp/out"
 ok "writes no escape codes to a file" bash -c "! grep -q $'\033' '$tmp/out'"
 status "list" 0 ctl list
+ok "fits 80 columns" test "$(wc -L <"$tmp/out")" -le 80
+ok "has a header" grep -q "^DEVICE .*AT MOST .*DRAWS .*SETTING" "$tmp/out"
+status "list -o wide" 0 ctl list -o wide
 ok "shows each device" grep -q "^$device " "$tmp/out"
 ok "has a header" grep -q "^DEVICE .*SETTING .*EXACTNESS .*REASON" "$tmp/out"
-status "list --no-legend" 0 ctl list --no-legend
+status "list -o wide --no-legend" 0 ctl list -o wide --no-legend
 ok "has none" bash -c "! grep -q ^DEVICE '$tmp/out'"
 status "list --claims" 0 ctl list --claims
 ok "shows the reason" grep -q "to look at" "$tmp/out"
@@ -55,14 +61,14 @@ held=$(ctl list --json=short | jq -r '[.[] | select(.Knobs | any(.Wanted != ""))
 ok "and what a held knob was found at" grep -q "^  originally  " <(ctl show "$held")
 status "show /dev/NAME" 0 ctl show "/dev/$device"
 status "top, where there is no terminal" 0 ctl top
-ok "shows each device once, with watts" test "$(grep -c " (all) .* W " "$tmp/out")" = "$(ctl list --no-legend | wc -l)"
+ok "shows each device once, with watts" test "$(grep -c " (all) .* W " "$tmp/out")" = "$(ctl list -o wide --no-legend | wc -l)"
 ok "sums up" grep -q " W by IO, .* W idle; .* MB/s$" "$tmp/out"
 status "top --lines" 0 ctl top --once --lines=1 --no-legend
 is "prints no more" "$(wc -l <"$tmp/out")" 1
 status "top --json" 0 ctl top --json=short
 ok "has the greatest spender first" jq -e '.[0].IOPower == (map(.IOPower) | max) and .[0].WholeDevice' "$tmp/out"
 status "plan" 0 ctl plan 70%
-ok "sums up" grep -q "^Budget .* lost; " "$tmp/out"
+ok "sums up" grep -q "^Throughput .* lost$" "$tmp/out"
 status "plan in watts" 0 ctl plan 0.01kW
 status "plan with depth and chunk alone" 0 ctl plan 80% --only=depth,chunk --json=short
 is "uses nothing else" "$(jq '[.Devices[] | select(.PowerState != -1 or .Pace != 0 or .Condition != "active")] | length' "$tmp/out")" 0
