@@ -69,9 +69,9 @@ static void print_devices(const Ctl *c, json_object *devices)
 }
 
 /* What a plan does not say of its devices, so that they fold as those of "list". */
-static void describe_devices(Ctl *c, json_object *planned)
+void ctl_describe_planned(Ctl *c, json_object *planned)
 {
-	static const char *const keys[] = { "Kind", "Model", "Group" };
+	static const char *const keys[] = { "Kind", "Model", "Group", "Pool" };
 	_cleanup_json_ json_object *devices = NULL;
 
 	if (ctl_get_devices(c, &devices))
@@ -133,7 +133,7 @@ static void print_plan(Ctl *c, json_object *plan)
 		json_print(c, plan);
 		return;
 	}
-	describe_devices(c, json_member(plan, "Devices"));
+	ctl_describe_planned(c, json_member(plan, "Devices"));
 	pager_open(c);
 	(c->wide ? print_wide : print_devices)(c, json_member(plan, "Devices"));
 	print_summary(plan);
@@ -173,10 +173,12 @@ double plan_loss(json_object *p)
 int ctl_try_plan(Ctl *c, const PlanAsked *asked, json_object **ret)
 {
 	_cleanup_message_ sd_bus_message *call = NULL, *reply = NULL;
-	int status = new_call(c, asked, &call), r;
+	int r = ctl_connect(c);
 
-	if (status)
-		return -EIO;
+	if (r >= 0 && new_call(c, asked, &call))
+		r = -EIO;
+	if (r < 0)
+		return r;
 	r = sd_bus_call(c->bus, call, c->patience_us, NULL, &reply);
 	if (r < 0)
 		return r;

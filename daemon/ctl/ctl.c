@@ -25,6 +25,8 @@ typedef enum Option {
 	OPT_WITNESS,
 	OPT_LINES,
 	OPT_OUTPUT,
+	OPT_YES,
+	OPT_DRY_RUN,
 	OPT_JSON, /* from here on: for every verb */
 	OPT_NO_PAGER,
 	OPT_NO_LEGEND,
@@ -50,6 +52,8 @@ static const struct option long_options[] = {
 	{ "witness", no_argument, NULL, OPT_WITNESS },
 	{ "lines", required_argument, NULL, OPT_LINES },
 	{ "output", required_argument, NULL, OPT_OUTPUT },
+	{ "yes", no_argument, NULL, OPT_YES },
+	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
 	{ "json", optional_argument, NULL, OPT_JSON },
 	{ "no-pager", no_argument, NULL, OPT_NO_PAGER },
 	{ "no-legend", no_argument, NULL, OPT_NO_LEGEND },
@@ -72,7 +76,8 @@ static const struct Verb {
 	int (*run)(Ctl *c);
 } verbs[] = {
 	{ "status", 0, 0, 0, "", verb_status },
-	{ "set", 1, 1, CLAIM_OPTIONS | BIT(OPT_REPLACE), "LIMIT", verb_set },
+	{ "set", 1, 1, CLAIM_OPTIONS | BIT(OPT_REPLACE) | BIT(OPT_YES) | BIT(OPT_DRY_RUN), "LIMIT",
+	  verb_set },
 	{ "clear", 0, -1, BIT(OPT_ALL) | BIT(OPT_WAKE), "[COOKIE...]", verb_clear },
 	{ "list", 0, 0, BIT(OPT_CLAIMS) | BIT(OPT_WAKEUPS) | BIT(OPT_OUTPUT), "", verb_list },
 	{ "show", 1, 1, 0, "DEVICE", verb_show },
@@ -122,6 +127,8 @@ static void print_help(void)
 	     "  --group=NAME         set, hold: limit one group\n"
 	     "  --replace            set: end your earlier claims on the same target; each \"set\" is a claim\n"
 	     "                       of its own otherwise, and the lowest holds\n"
+	     "  --dry-run            set: print what it would cost; change nothing\n"
+	     "  --yes                set: do not ask, however much it costs\n"
 	     "  --forbid=LIST        plan: do without these mechanisms: power-state, power-limit,\n"
 	     "                       condition, link, depth, chunk, pacing, redirect\n"
 	     "  --only=LIST          plan: use these mechanisms alone\n"
@@ -139,7 +146,7 @@ static void print_help(void)
 	     "  -h, --help           -V, --version\n"
 	     "\n"
 	     "Exit status: 0 done; 1 failure; 2 wrong usage; 3 storpowerd not running;\n"
-	     "4 refused: not authorized, unknown name, invalid value; 5 verify: settings differ;\n"
+	     "4 refused: not authorized, unknown name, invalid value, not confirmed; 5 verify: settings differ;\n"
 	     "6 set: in force, but the devices cannot get down to it; hold: that of CMD, 128+N when\n"
 	     "signal N killed it, 126 or 127 when it cannot be run or found, 125 when the limit was lost\n"
 	     "and not in force when CMD ended.");
@@ -210,6 +217,8 @@ static int take_option(Ctl *c, int option)
 	case OPT_CLAIMS: c->claims = true; break;
 	case OPT_WAKEUPS: c->wakeups = true; break;
 	case OPT_WAKE: c->wake = true; break;
+	case OPT_YES: c->yes = true; break;
+	case OPT_DRY_RUN: c->dry_run = true; break;
 	case OPT_REPLACE: c->replace = true; break;
 	case OPT_ONCE: c->once = true; break;
 	case OPT_WITNESS: c->witness = true; break;

@@ -31,7 +31,8 @@ typedef struct Ctl {
 	const char *address; /* "system", "session" or a bus address */
 	sd_bus *bus;
 	bool wide; /* every column, a line each */
-	bool json, json_pretty, pager, legend, all, claims, wakeups, once, wake, witness, replace;
+	bool json, json_pretty, pager, legend, all, claims, wakeups, once, wake, witness, replace,
+		yes, dry_run;
 	const char *reason, *class, *device, *group, *policy, *forbid, *only;
 	uint64_t for_us, start_in_us; /* 0: not given */
 	unsigned long lines;          /* likewise */
@@ -85,6 +86,8 @@ typedef struct PlanAsked {
 	const char *forbid; /* instead of the command line's; NULL */
 } PlanAsked;
 double plan_loss(json_object *plan); /* of its throughput: 0 to 1 */
+/* Kind, Model, Group and Pool of its devices, which a plan does not tell. */
+void ctl_describe_planned(Ctl *c, json_object *planned);
 int ctl_try_plan(Ctl *c, const PlanAsked *asked, json_object **ret);
 
 /* ctl-set.c: SetBudget with the options of the command line. */
@@ -92,6 +95,11 @@ int ctl_new_claim(Ctl *c, const char *limit, bool standing, sd_bus_message **ret
 json_object *ctl_find_claim(json_object *claims, uint64_t cookie); /* NULL */
 uint64_t ctl_cookie_of(json_object *claim);
 int ctl_parse_budget(const char *text, double *ret_value, const char **ret_unit);
+
+/* ctl-set-foresee.c: what the limit would cost. Prints it, and asks where it costs much and
+ * somebody sits at a terminal; STATUS_REFUSED: the answer was no. */
+int ctl_foresee(Ctl *c);
+int ctl_foretell(Ctl *c); /* prints it alone */
 
 /* ctl-set-print.c. The claims that this one has replaced, as they were. */
 json_object *ctl_replaced_claims(json_object *before, json_object *after, uint64_t cookie);

@@ -104,6 +104,40 @@ is "Degraded" "$(property Degraded)" true
 ok "the shortfall is told" jq -en "$(property Shortfall) > 0"
 status "clear" 0 ctl clear
 
+# asked at a terminal
+at_terminal() { # ANSWER ARGUMENT...
+	local answer=$1
+	shift
+	echo "$answer" | script -qec "'$build/storpowerctl' --no-pager $*" /dev/null
+}
+status "set --dry-run" 0 ctl set 70% --dry-run
+ok "says what it would cost" grep -q "^Predicted: .* MB/s served, .* lost; about .* drawn$" "$tmp/out"
+ok "set --dry-run --json is the plan" jq -e '.Devices[0].Floor >= 0' <(ctl set 70% --dry-run --json)
+status "set --dry-run of one device: 2" 2 ctl set 70% --dry-run --device="$device"
+ok "none of this made a claim" claim_count_is 0
+status "where much is lost it asks at a terminal: no" 4 at_terminal n set 45%
+ok "names those below their floor" grep -q "^Below \(its\|their\) floor: " "$tmp/out"
+ok "asks" grep -q "Set this limit? \[y/N\] " "$tmp/out"
+ok "and changes nothing" claim_count_is 0
+at_terminal y set 45% >"$tmp/out"
+ok "yes sets it" claim_count_is 1
+ctl clear >/dev/null
+at_terminal n set 45% --yes >"$tmp/out"
+ok "--yes does not ask" bash -c "! grep -q 'Set this limit' '$tmp/out'"
+ok "and sets it" claim_count_is 1
+ctl clear >/dev/null
+at_terminal n set 95% >"$tmp/out"
+ok "little is not asked for" claim_count_is 1
+ctl clear >/dev/null
+at_terminal n set 45% --class=emergency >"$tmp/out"
+ok "nor is an emergency" claim_count_is 1
+ok "which nothing is foretold of" bash -c "! grep -q Predicted '$tmp/out'"
+ctl clear >/dev/null
+ctl set 45% >"$tmp/out" </dev/null
+ok "without a terminal nothing is asked" claim_count_is 1
+ok "but foretold" grep -q "^Predicted: " "$tmp/out"
+ctl clear >/dev/null
+
 ctl_background monitor >"$tmp/monitor" 2>&1
 monitor=$!
 ctl_background monitor --json >"$tmp/monitor.json" 2>&1
@@ -112,7 +146,7 @@ ok "monitor looks at the watts" eventually grep -q "drawing " "$tmp/monitor"
 ok "monitor --json too" eventually test -s "$tmp/monitor.json"
 ctl set 90% --reason "watch this" >/dev/null
 ok "monitor tells of a claim" eventually grep -q "claim [0-9]*: node.*watch this" "$tmp/monitor"
-ok "monitor tells of the plan" eventually grep -q "plan: can draw" "$tmp/monitor"
+ok "monitor tells of the plan" eventually grep -q "plan: at most" "$tmp/monitor"
 ctl clear >/dev/null
 ok "monitor tells of a claim's end" eventually grep -q "claim [0-9]* ended" "$tmp/monitor"
 kill -TERM $monitor $json_monitor
