@@ -10,8 +10,9 @@
 #include "ctl/table.h"
 #include "ctl/words.h"
 
-#define POOLS_SHOWN 6   /* with more of them, the classes are shown */
-#define LEAST_MB_S  0.1 /* asked for: who asks for less is idle */
+#define POOLS_SHOWN 6    /* with more of them, the classes are shown */
+#define WORSE       0.99 /* of a share: the first of those that have the same is named */
+#define LEAST_MB_S  0.1  /* asked for: who asks for less is idle */
 
 /* A pool, a device of none, or a class of devices. */
 typedef struct Sum {
@@ -85,10 +86,13 @@ static double share_of(const Sum *s)
 
 static void print_sums(const Ctl *c, const Sums *s, size_t indent)
 {
-	static const char *const columns[] = { "CLASS", ">MB/S", ">WITHOUT LIMIT",
-					       ">KEPT", ">P99",  ">WITHOUT LIMIT",
-					       NULL };
-	_cleanup_(table_freep) Table *t = table_new(columns);
+	static const char *const all[] = { "CLASS", ">MB/S", ">WITHOUT LIMIT",
+					   ">KEPT", ">P99",  ">WITHOUT LIMIT",
+					   NULL };
+	static const char *const few[] = {
+		"CLASS", ">MB/S", ">WITHOUT LIMIT", ">KEPT", ">P99", NULL
+	};
+	_cleanup_(table_freep) Table *t = table_new(c->width < WORDS_NARROW ? few : all);
 	char now[32], full[32], kept[16], p99[32], full_p99[32];
 
 	table_indent(t, indent);
@@ -123,7 +127,7 @@ static void print_worst(const Ctl *c, const Cost *cost, size_t indent)
 	char now[32], full[32], kept[16], text[256];
 
 	for (size_t i = 0; i < s.n; i++)
-		if (share_of(&s.sums[i]) < (worst ? share_of(worst) : 1))
+		if (share_of(&s.sums[i]) < (worst ? WORSE * share_of(worst) : 1))
 			worst = &s.sums[i];
 	if (worst) {
 		snprintf(text, sizeof(text), "The worst is %s: %s of %s MB/s, %s", worst->name,

@@ -43,25 +43,34 @@ static void print_wide(const Ctl *c, json_object *devices)
 	table_print(t, c);
 }
 
+static void add_fold(Table *t, const Fold *f, bool narrow)
+{
+	char name[96], cap[32], mb_s[32], full[32], setting[WORDS_SIZE];
+
+	fold_name(name, sizeof(name), f, "Name");
+	format_watts(cap, sizeof(cap), fold_mean(f, "CapPower"));
+	format_number(mb_s, sizeof(mb_s), fold_mean(f, "Throughput"));
+	format_number(full, sizeof(full), fold_mean(f, "FullThroughput"));
+	words_setting(setting, fold_first(f), fold_mean(f, "Pace"), NAN);
+	if (narrow)
+		table_row(t, name, cap, mb_s, setting);
+	else
+		table_row(t, name, cap, mb_s, full, setting);
+}
+
 static void print_devices(const Ctl *c, json_object *devices)
 {
-	static const char *const columns[] = { "DEVICE",         ">AT MOST", ">MB/S",
-					       ">WITHOUT LIMIT", "SETTING",  NULL };
-	_cleanup_(table_freep) Table *t = table_new(columns);
+	static const char *const all[] = { "DEVICE",         ">AT MOST", ">MB/S",
+					   ">WITHOUT LIMIT", "SETTING",  NULL };
+	static const char *const few[] = { "DEVICE", ">AT MOST", ">MB/S", "SETTING", NULL };
+	bool narrow = c->width < WORDS_NARROW, folded = false;
+	_cleanup_(table_freep) Table *t = table_new(narrow ? few : all);
 	Fold f = { .devices = devices };
-	bool folded = false;
 
 	fold_sort(devices);
 	while (fold_next(&f, fold_alike)) {
-		double pace = fold_mean(&f, "Pace");
-		char name[96], cap[32], mb_s[32], full[32], setting[WORDS_SIZE];
-
 		folded |= f.n > 1;
-		table_row(t, fold_name(name, sizeof(name), &f, "Name"),
-			  format_watts(cap, sizeof(cap), fold_mean(&f, "CapPower")),
-			  format_number(mb_s, sizeof(mb_s), fold_mean(&f, "Throughput")),
-			  format_number(full, sizeof(full), fold_mean(&f, "FullThroughput")),
-			  words_setting(setting, fold_first(&f), pace, NAN));
+		add_fold(t, &f, narrow);
 	}
 	table_print(t, c);
 	if (folded && c->legend)
@@ -99,28 +108,30 @@ static void print_budget(json_object *p)
 		       format_watts(cap, sizeof(cap), json_number(p, "Shortfall")));
 }
 
-static void print_throughput(json_object *p)
+static void print_throughput(json_object *p, size_t width)
 {
 	double mb_s = json_number(p, "Throughput"), most = json_number(p, "MostThroughput");
-	char now[32], all[32];
+	char now[32], all[32], text[160];
 
 	printf("Throughput %s of %s MB/s, %.1f %% lost\n", format_number(now, sizeof(now), mb_s),
 	       format_number(all, sizeof(all), json_number(p, "FullThroughput")),
 	       100 * plan_loss(p));
-	if (most > mb_s * 1.001)
-		printf("Fair shares cost %s MB/s of it: %s if the sum alone counted\n",
-		       format_number(now, sizeof(now), most - mb_s),
-		       format_number(all, sizeof(all), most));
+	if (!(most > mb_s * 1.001))
+		return;
+	snprintf(text, sizeof(text), "Fair shares cost %s MB/s of it: %s if the sum alone counted",
+		 format_number(now, sizeof(now), most - mb_s),
+		 format_number(all, sizeof(all), most));
+	print_wrapped("", 0, text, width);
 }
 
-static void print_summary(json_object *p)
+static void print_summary(const Ctl *c, json_object *p)
 {
 	double value = json_number(p, "Value"), bound = json_number(p, "BoundValue");
 	double gap = bound > 0 ? 100 * (1 - value / bound) : 0;
 
 	putchar('\n');
 	print_budget(p);
-	print_throughput(p);
+	print_throughput(p, c->width);
 	if (json_true(p, "Optimal"))
 		puts("No plan is better");
 	else
@@ -136,7 +147,7 @@ static void print_plan(Ctl *c, json_object *plan)
 	ctl_describe_planned(c, json_member(plan, "Devices"));
 	pager_open(c);
 	(c->wide ? print_wide : print_devices)(c, json_member(plan, "Devices"));
-	print_summary(plan);
+	print_summary(c, plan);
 }
 
 static int new_call(Ctl *c, const PlanAsked *asked, sd_bus_message **ret)

@@ -88,14 +88,6 @@ bool words_idle(json_object *d)
 	return json_number(d, "Pace") > 0 && !(json_number(d, "FullThroughput") > IDLE_MB_S);
 }
 
-/* What people would ask about: not that it has a share, as all have. */
-static const char *reason_worth_saying(json_object *d)
-{
-	const char *reason = json_text(d, "Reason");
-
-	return streq(reason, "its share of the budget") ? "" : reason;
-}
-
 /* ", about 6 MB/s" */
 static const char *about(char *buf, size_t size, double mb_s)
 {
@@ -121,21 +113,35 @@ static void describe(char *buf, size_t size, const char *setting, const double s
 		snprintf(buf, size, "%s%s", setting, mb);
 }
 
-char *words_setting(char buf[WORDS_SIZE], json_object *d, double pace_w, double mb_s)
+static char *in_words(char buf[WORDS_SIZE], json_object *d, const double shown[2],
+		      const char *reason)
 {
-	const char *setting = json_text(d, "Setting"), *reason = reason_worth_saying(d);
+	const char *setting = json_text(d, "Setting");
 	char text[WORDS_SIZE / 2];
 
-	describe(text, sizeof(text), setting, (double[]){ pace_w, mb_s });
+	describe(text, sizeof(text), setting, shown);
 	if (*json_text(d, "Problem"))
 		snprintf(buf, WORDS_SIZE, "%s", json_text(d, "Problem"));
 	else if (words_idle(d))
 		snprintf(buf, WORDS_SIZE, "idle: the limit costs it nothing");
-	else if (streq(setting, "as found") && *reason)
+	else if (streq(setting, "as found") && strstr(reason, setting))
 		snprintf(buf, WORDS_SIZE, "%s", reason);
 	else
 		snprintf(buf, WORDS_SIZE, "%s%s%s", text, *reason ? "; " : "", reason);
 	return buf;
+}
+
+char *words_setting(char buf[WORDS_SIZE], json_object *d, double pace_w, double mb_s)
+{
+	const char *reason = json_text(d, "Reason");
+
+	return in_words(buf, d, (double[]){ pace_w, mb_s },
+			streq(reason, "its share of the budget") ? "" : reason);
+}
+
+char *words_explained(char buf[WORDS_SIZE], json_object *d, double pace_w, double mb_s)
+{
+	return in_words(buf, d, (double[]){ pace_w, mb_s }, json_text(d, "Reason"));
 }
 
 size_t text_width(const char *s)

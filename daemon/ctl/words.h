@@ -5,7 +5,8 @@
 
 #include "ctl/ctl.h"
 
-#define WORDS_SIZE 320
+#define WORDS_SIZE   320
+#define WORDS_NARROW 72 /* columns: tables leave out one of theirs on a narrower terminal */
 
 /* Of standard output: a terminal's, else 80. Ask before a pager is opened. */
 size_t words_terminal_width(void);
@@ -22,10 +23,13 @@ char *words_hour(char *buf, size_t size, double from_now_s);
 /* "2min40s", in whole seconds; "never" for NAN. */
 char *words_span(char *buf, size_t size, double s);
 
-/* The setting, what it means for the IO, and why: "IO held to 0.22 W above idle, about 6 MB/s". d
- * has Setting, Reason and Problem; pace_w and mb_s are what is shown; NAN: not shown. */
+/* The setting, what it means for the IO, and why, but for a mere share: "IO held to 0.22 W above
+ * idle, about 6 MB/s". d has Setting, Reason and Problem; pace_w and mb_s are what is shown; NAN:
+ * not shown. */
 char *words_setting(char buf[WORDS_SIZE], json_object *d, double pace_w, double mb_s);
 
+/* The same with each reason, that it is its share, too. */
+char *words_explained(char buf[WORDS_SIZE], json_object *d, double pace_w, double mb_s);
 /* It is held, but asks for nothing. */
 bool words_idle(json_object *d);
 

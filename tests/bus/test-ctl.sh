@@ -76,7 +76,8 @@ status "plan without pacing" 0 ctl plan 80% --forbid=pacing --json=short
 is "does not pace" "$(jq '[.Devices[] | select(.Pace != 0)] | length' "$tmp/out")" 0
 is "a plan is not a claim" "$(property 'Claims|length')" 1
 status "explain" 0 ctl explain
-ok "shows decisions" grep -q "^TIME .*DECISION .*WHY" "$tmp/out"
+ok "shows decisions" grep -q "^TIME .*DECISION, AND WHY" "$tmp/out"
+ok "says what a watt more would bring" grep -q "^A watt more would bring " "$tmp/out"
 status "explain DEVICE" 0 ctl explain "$device"
 status "explain /dev/DEVICE" 0 ctl explain "/dev/$device"
 ok "shows the reason" grep -q "^$device " "$tmp/out"
