@@ -312,7 +312,7 @@ static int run(Daemon *d)
 	_cleanup_(control_freep) Control *control = NULL;
 	_cleanup_(bus_closep) Bus *bus = NULL;
 	ControlConfig config = control_config(d);
-	BusConfig bus_config = { .clock = clock_boottime };
+	BusConfig bus_config = { .clock = clock_boottime, .simulated = d->node_path };
 	int r = sd_event_default(&event);
 
 	if (r >= 0)

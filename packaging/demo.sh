@@ -172,7 +172,7 @@ simulated_node() {
   mb_before=$(mean Throughput 2)
 
   title "Limit it to 80 %"
-  show set 80% --reason "demo"
+  show set 80% --yes --reason "demo"
   took=$(enforced)
   show status
   settle 30
@@ -280,7 +280,7 @@ loop_devices() {
   t1=$(now_ms)
 
   title "Limit them to 70 %: both devices have to give"
-  show set 70% --reason "demo on real devices"
+  show set 70% --yes --reason "demo on real devices"
   took=$(enforced)
   settle 15
   t2=$(now_ms)

@@ -54,7 +54,7 @@ int bus_append_planned_device(sd_bus_message *m, const char *name, const Planned
 	char text[256];
 
 	return sd_bus_message_append(
-		m, "a{sv}", 17, "Name", "s", name, "Setting", "s",
+		m, "a{sv}", 18, "Floor", "d", d->floor_mb_s, "Name", "s", name, "Setting", "s",
 		setting_text(text, sizeof(text), s), "PowerState", "i", s->power_state,
 		"PowerLimit", "d", s->limit_w, "Condition", "s", condition_name(s->condition),
 		"DepthLimit", "u", s->depth, "ChunkLimit", "u", s->chunk_kib, "Pace", "d",

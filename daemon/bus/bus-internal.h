@@ -43,8 +43,9 @@ struct Bus {
 	char *id; /* of the bus: unique names mean nothing on another one; NULL: unknown */
 	sd_bus_slot *owners_match; /* tells of names that vanish; NULL: no claim has an owner */
 	Turns *turns;
-	struct Call *calls; /* to be answered later */
-	bool testing;       /* a wake test is under way */
+	struct Call *calls;    /* to be answered later */
+	bool testing;          /* a wake test is under way */
+	const char *simulated; /* the node file; "": the devices are real */
 
 	ControlState state; /* filled afresh for every request, see bus_find_manager() */
 	DeviceState device; /* filled likewise, see bus-device.c */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "bus/bus-internal.h"
 
 int bus_find_methods(sd_bus *bus, const char *path, const char *interface, void *userdata,
@@ -49,6 +50,17 @@ static int get_version(sd_bus *bus, const char *path, const char *interface, con
 {
 	(void)bus, (void)path, (void)interface, (void)property, (void)userdata, (void)error;
 	return sd_bus_message_append(reply, "s", STORPOWER_VERSION);
+}
+
+/* Its path may be any. */
+static int get_simulated(sd_bus *bus, const char *path, const char *interface, const char *property,
+			 sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+	_cleanup_free_ char *shown = printable_copy(b->simulated);
+
+	(void)bus, (void)path, (void)interface, (void)property, (void)error;
+	return shown ? sd_bus_message_append(reply, "s", shown) : -ENOMEM;
 }
 
 static int get_policy(sd_bus *bus, const char *path, const char *interface, const char *property,
@@ -163,6 +175,9 @@ const sd_bus_vtable bus_manager_properties[] = {
 	SD_BUS_PROPERTY("RatedPower", "d", NULL, STATE(watts.rated_w), CHANGES),
 	SD_BUS_PROPERTY("FloorPower", "d", NULL, STATE(watts.floor_w), CHANGES),
 	SD_BUS_PROPERTY("CapPower", "d", NULL, STATE(watts.cap_w), CHANGES),
+	SD_BUS_PROPERTY("PowerError", "d", NULL, STATE(watts.error_w), 0),
+	SD_BUS_PROPERTY("HeldFor", "d", NULL, STATE(held.for_s), 0),
+	SD_BUS_PROPERTY("HighestPower", "d", NULL, STATE(held.highest_w), 0),
 	SD_BUS_PROPERTY("EstimatedPower", "d", NULL, STATE(watts.estimated_w), 0),
 	SD_BUS_PROPERTY("MeasuredPower", "d", NULL, STATE(watts.measured_w), 0),
 	SD_BUS_PROPERTY("Throughput", "d", NULL, STATE(load.mb_s), 0),
@@ -178,6 +193,7 @@ const sd_bus_vtable bus_manager_properties[] = {
 	SD_BUS_PROPERTY("DeviceCount", "t", get_count, STATE(n_devices), CHANGES),
 	SD_BUS_PROPERTY("Meter", "s", NULL, STATE(meter), 0),
 	SD_BUS_PROPERTY("MeterWhyNot", "s", NULL, STATE(meter_why_not), 0),
+	SD_BUS_PROPERTY("Simulated", "s", get_simulated, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("Sensors", "a(ssssds)", get_sensors, 0, 0),
 	SD_BUS_PROPERTY("Claims", "aa{sv}", get_claims, 0, CHANGES),
 	SD_BUS_PROPERTY("ClaimsUnsaved", "s", NULL, STATE(claims_unsaved), CHANGES),

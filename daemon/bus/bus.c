@@ -109,6 +109,7 @@ int bus_open(const char *address, sd_event *event, Control *c, const BusConfig *
 	b->control = c;
 	b->event = sd_event_ref(event);
 	b->clock = config->clock;
+	b->simulated = config->simulated ?: "";
 	r = connect_bus(address, &b->bus);
 	if (r >= 0)
 		r = register_all(b);

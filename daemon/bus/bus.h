@@ -10,7 +10,8 @@
 typedef struct Bus Bus;
 
 typedef struct BusConfig {
-	Clock clock; /* the loop's: leases run on it */
+	Clock clock;           /* the loop's: leases run on it */
+	const char *simulated; /* the node file; NULL: the devices are real */
 } BusConfig;
 
 /* Connects to "system", "session" or an address ("unix:path=..."), offers the manager there, takes

@@ -85,6 +85,8 @@ typedef struct SleepLimits {
 typedef struct Rest {
 	SleepLimits limits;
 	char awake_why[REST_WHY_SIZE]; /* why it may not be stopped now; "" when it may */
+	uint64_t needed_us, paid_us;   /* when an idle disk may be, where the budget needs it and
+					* where it pays; USEC_NEVER: it may, or waiting is no help */
 	char *refused_why; /* those it serves needed it awake, when it was last to be stopped */
 	uint64_t refused_until_us;
 	bool awaits; /* what comes before it may sleep takes a while: it draws until then */

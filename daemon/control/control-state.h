@@ -6,6 +6,7 @@
 
 #include "control/errands.h"
 #include "control/gauges.h"
+#include "control/holding.h"
 #include "control/limits.h"
 #include "control/overload.h"
 #include "control/policies.h"
@@ -18,6 +19,7 @@ typedef struct Attention {
 	uint64_t watched_until_us; /* keep looking so long after someone asked */
 	bool overrun;              /* found by a look of its own, and not told yet */
 	uint64_t hold_plan_us;     /* a plan waits until then for the looks that are out */
+	Holding holding;           /* of the budget, by the last look */
 } Attention;
 
 /* advice.c: the plan that is made while limits are only advised, and what it would have brought. */

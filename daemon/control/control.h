@@ -124,7 +124,15 @@ typedef struct NodeWatts {
 	double estimated_w; /* model and counters */
 	double measured_w;  /* sensors; NAN where not all devices have one */
 	double cap_w;       /* sum of what the settings can draw */
+	double error_w;     /* what is drawn may be so much more or less: by the sensors where
+			     * measured_w is known, else by the profiles */
 } NodeWatts;
+
+/* The draw beside the budget. NAN: no budget is in force, or nothing is known. */
+typedef struct NodeHeld {
+	double for_s;     /* within the budget for so long; NAN: it is exceeded */
+	double highest_w; /* since the draw was first within it */
+} NodeHeld;
 
 typedef struct NodeLoad {
 	double mb_s, demand_mb_s;
@@ -154,6 +162,7 @@ typedef struct ControlState {
 	double budget_w;        /* effective; INFINITY: none */
 	const Claim *effective; /* NULL: none */
 	NodeWatts watts;
+	NodeHeld held;
 	NodeLoad load;
 	bool enforcing;
 	bool degraded;
@@ -183,6 +192,7 @@ typedef struct DeviceLoad {
 typedef struct DeviceSleep {
 	bool asleep;
 	const char *awake_why; /* why it may not be put to sleep now; "" when it may, or sleeps */
+	double may_in_s; /* seconds until it may, if it stays idle; INFINITY: not by waiting */
 	double starts_left, starts_a_day, loads_left, loads_a_day; /* the wear account */
 	uint64_t starts_used;                                      /* ever, on that account */
 } DeviceSleep;

@@ -2,6 +2,7 @@
 #include "control/observe.h"
 
 #include <errno.h>
+#include <math.h>
 
 #include "control/cache-watch.h"
 #include "control/enforce.h"
@@ -108,6 +109,16 @@ static Need look_at(Control *c, Managed *md)
 	return n;
 }
 
+static double drawn_w(const Control *c)
+{
+	double watts = 0;
+
+	if (!isnan(c->gauges.measured_w))
+		return c->gauges.measured_w;
+	for_each_device(const Managed, md, &c->fleet) watts += md->trust.estimated_w;
+	return watts;
+}
+
 Need observe_tick(Control *c, bool *ret_overrun)
 {
 	Need n = NOTHING_NEEDED;
@@ -123,6 +134,7 @@ Need observe_tick(Control *c, bool *ret_overrun)
 					overload_draw_w(&c->gauges, &c->fleet),
 					gather_counts_expected(c), &c->tools));
 	c->attention.looked_us = c->tools.now_us;
+	holding_note(&c->attention.holding, c->limits.budget_w, drawn_w(c), c->tools.now_us);
 	return n;
 }
 

@@ -11,6 +11,7 @@
 #include "control/fleet.h"
 #include "control/gather.h"
 #include "control/obedience.h"
+#include "control/trust.h"
 #include "control/waking.h"
 #include "control/wear-account.h"
 #include "control/workload.h"
@@ -51,6 +52,15 @@ static double shortfall_w(const Control *c)
 	return MAX(p ? MAX(p->shortfall_w, p->limit_shortfall_w) : 0, excess_w(c));
 }
 
+/* Idle it errs as its profile does, above that as the prediction of its IO. */
+static double error_w(const Managed *md)
+{
+	const Profile *p = md->device->profile;
+	double watts = md->trust.estimated_w, base = MIN(watts, p->idle_w);
+
+	return base * p->error + (watts - base) * md->planned.device.error;
+}
+
 static NodeWatts node_watts(const Control *c)
 {
 	NodeWatts w = { .floor_w = c->enforcement.floor_w, .measured_w = c->gauges.measured_w };
@@ -60,7 +70,10 @@ static NodeWatts node_watts(const Control *c)
 		w.rated_w += md->device->profile->rated_w;
 		w.estimated_w += md->trust.estimated_w;
 		w.cap_w += md->cap_w;
+		w.error_w += error_w(md);
 	}
+	if (!isnan(w.measured_w))
+		w.error_w = w.measured_w * SENSOR_ERROR;
 	if (excess_w(c) > 0) /* the model says that they cannot draw it, and is wrong */
 		w.cap_w = MAX(w.cap_w, w.measured_w);
 	return w;
@@ -72,6 +85,8 @@ void control_state(const Control *c, ControlState *ret)
 		.budget_w = c->limits.budget_w,
 		.effective = c->limits.claimed.advised ? NULL : limits_effective(&c->limits),
 		.watts = node_watts(c),
+		.held = { .for_s = holding_seconds(&c->attention.holding, c->tools.now_us),
+			  .highest_w = holding_highest_w(&c->attention.holding) },
 		.load = node_load(c),
 		.enforcing = c->limits.enforcing,
 		.shortfall_w = shortfall_w(c),
@@ -115,12 +130,25 @@ const Device *control_device_at(const Control *c, size_t index)
 	return index < c->fleet.n ? c->fleet.devices[index]->device : NULL;
 }
 
+/* While watts are missing, what the budget needs counts rather than what pays. */
+static double may_sleep_in_s(const Control *c, const Managed *md)
+{
+	uint64_t now_us = c->tools.now_us;
+	uint64_t at_us = shortfall_w(c) > 0 ? md->rest.needed_us : md->rest.paid_us;
+
+	if (at_us == USEC_NEVER)
+		return INFINITY;
+	return at_us > now_us ? (double)(at_us - now_us) / 1e6 : 0;
+}
+
 static DeviceSleep device_sleep(const Control *c, const Managed *md)
 {
 	WearTerms terms = wear_account_terms(md, &c->config);
 	const WearAccount *a = md->wear.account;
 	bool asleep = managed_asleep(md);
-	DeviceSleep s = { .asleep = asleep, .awake_why = asleep ? "" : md->rest.awake_why };
+	DeviceSleep s = { .asleep = asleep,
+			  .awake_why = asleep ? "" : md->rest.awake_why,
+			  .may_in_s = may_sleep_in_s(c, md) };
 
 	if (!a)
 		return s;

@@ -6,6 +6,7 @@
 
 #include "control/rest.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@
 #define NEEDED_IDLE_US (20 * USEC_PER_SEC)
 #define NEEDED_UP_US   (5 * 60 * USEC_PER_SEC)
 #define REFUSED_US     (5 * 60 * USEC_PER_SEC)
+#define MIN_IDLE_US    (3 * USEC_PER_SEC) /* who has had IO since then is busy */
 /* After a cache has begun to hold writes back, those on their way to the disk are let through. */
 #define SETTLE_US   (2 * USEC_PER_SEC)
 #define UNSETTLE_US (60 * USEC_PER_SEC) /* IO that goes on for longer is not held back */
@@ -27,7 +29,7 @@ static const SleepLimits awake = { CONDITION_IDLE_B, CONDITION_IDLE_B, CONDITION
 
 void rest_init(Managed *md)
 {
-	md->rest = (Rest){ .limits = awake };
+	md->rest = (Rest){ .limits = awake, .needed_us = USEC_NEVER, .paid_us = USEC_NEVER };
 }
 
 void rest_done(Managed *md)
@@ -143,12 +145,21 @@ static bool up_for(const Managed *md, uint64_t now_us, uint64_t span_us)
 	return !md->waking.woke_us || now_us - md->waking.woke_us >= span_us;
 }
 
+static uint64_t needed_idle_us(const Policy *p)
+{
+	return MIN(p->sleep_idle_us, (uint64_t)NEEDED_IDLE_US);
+}
+
+static uint64_t needed_up_us(const Policy *p)
+{
+	return MIN(p->sleep_min_us, (uint64_t)NEEDED_UP_US);
+}
+
 static bool needed_would_do(const Case *c)
 {
 	const Managed *md = c->md;
 	const Policy *p = c->policy;
-	uint64_t idle = MIN(p->sleep_idle_us, (uint64_t)NEEDED_IDLE_US);
-	uint64_t up = MIN(p->sleep_min_us, (uint64_t)NEEDED_UP_US);
+	uint64_t idle = needed_idle_us(p), up = needed_up_us(p);
 
 	if (rest_idle_for_us(md, c->tools->now_us) < idle)
 		return stays_up(c, "it has had IO within the last %u s",
@@ -200,10 +211,54 @@ SleepLimits rest_limits(const Managed *md, const Policy *p, const Tools *t, char
 	return s;
 }
 
+/* When it will have been idle and up for that long, if it stays idle. Who has just had IO is not
+ * said to wait for anything. */
+static uint64_t due_us(const Managed *md, uint64_t now_us, uint64_t idle_span, uint64_t up_span)
+{
+	uint64_t idle = idle_us(md, now_us), due = now_us;
+
+	if (idle < MIN_IDLE_US)
+		return USEC_NEVER;
+	if (idle < idle_span)
+		due += idle_span - idle;
+	if (md->waking.woke_us)
+		due = MAX(due, md->waking.woke_us + up_span);
+	return due > now_us ? due : USEC_NEVER;
+}
+
+/* The shortest idle time after which a condition that stops it pays. */
+static uint64_t paying_idle_us(const Managed *md, const Policy *p)
+{
+	double least_s = INFINITY;
+
+	for (Condition k = p->deepest; k > CONDITION_IDLE_B; k--)
+		if (md->knobs.offer.conditions & 1u << k && affords(md, k))
+			least_s = fmin(least_s, condition_break_even_s(md->device->profile, k));
+	return isinf(least_s) ? USEC_NEVER
+			      : MAX(p->sleep_idle_us, (uint64_t)(least_s * USEC_PER_SEC));
+}
+
+static void forecast(Managed *md, const Policy *p, const Tools *t)
+{
+	char why[REST_WHY_SIZE];
+	const Case c = { md, p, t, why };
+	Rest *r = &md->rest;
+
+	r->needed_us = r->paid_us = USEC_NEVER;
+	if (managed_asleep(md) || deepest_afforded(md, p) <= CONDITION_IDLE_B ||
+	    !may_stop_at_all(&c))
+		return;
+	if (r->limits.needed <= CONDITION_IDLE_B)
+		r->needed_us = due_us(md, t->now_us, needed_idle_us(p), needed_up_us(p));
+	if (r->limits.deepest <= CONDITION_IDLE_B && paying_idle_us(md, p) != USEC_NEVER)
+		r->paid_us = due_us(md, t->now_us, paying_idle_us(md, p), p->sleep_min_us);
+}
+
 void rest_judge(Managed *md, const Policy *p, Tools *t)
 {
 	wear_account_refill(md, t);
 	md->rest.limits = rest_limits(md, p, t, md->rest.awake_why);
+	forecast(md, p, t);
 }
 
 bool rest_limits_differ(const SleepLimits *a, const SleepLimits *b)

@@ -12,7 +12,6 @@
 #define BIAS_DECAY        0.95 /* a look */
 #define BIAS_CHANGE       0.001
 #define BIAS_MAX          1.5
-#define SENSOR_ERROR      0.02 /* what a sensor may be off without anything being wrong */
 #define PACE_WINDOW_US    (500 * USEC_PER_MSEC)
 #define PACE_TOLERANCE    1.15 /* of the pace, in a window: io.cost lets short bursts through */
 #define UNCONTROLLED_MAX  0.05 /* of the bytes */

@@ -6,6 +6,8 @@
 
 #include "control/tools.h"
 
+#define SENSOR_ERROR 0.02 /* what a sensor may be off without anything being wrong */
+
 void trust_init(Managed *md);
 static inline bool trust_is_uncontrolled(const Managed *md, uint64_t now_us)
 {

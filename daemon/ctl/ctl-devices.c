@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ctl/table.h"
+#include "ctl/words.h"
 
 static const char *why(char *buf, size_t size, json_object *device)
 {
@@ -12,9 +13,9 @@ static const char *why(char *buf, size_t size, json_object *device)
 	return *problem ? problem : *advised ? buf : json_text(device, "Reason");
 }
 
-static void print_devices(const Ctl *c, json_object *devices)
+static void print_wide(const Ctl *c, json_object *devices)
 {
-	static const char *const columns[] = { "DEVICE", "KIND",  ">RATED",  ">CAN DRAW",
+	static const char *const columns[] = { "DEVICE", "KIND",  ">RATED",  ">AT MOST",
 					       ">DRAWS", ">MB/S", "SETTING", "EXACTNESS",
 					       "REASON", NULL };
 	_cleanup_(table_freep) Table *t = table_new(columns);
@@ -35,6 +36,37 @@ static void print_devices(const Ctl *c, json_object *devices)
 			why(text, sizeof(text), d));
 	}
 	table_print(t, c);
+}
+
+/* The mean of what draws so many watts: those of the sensors, where they all have one. */
+static double draws_w(const Fold *f)
+{
+	double measured = fold_mean(f, "MeasuredPower");
+
+	return isnan(measured) ? fold_mean(f, "EstimatedPower") : measured;
+}
+
+static void print_folded(const Ctl *c, json_object *devices)
+{
+	static const char *const columns[] = { "DEVICE", ">AT MOST", ">DRAWS", "SETTING", NULL };
+	_cleanup_(table_freep) Table *t = table_new(columns);
+	Fold f = { .devices = devices };
+	bool folded = false;
+
+	fold_sort(devices);
+	while (fold_next(&f, fold_alike)) {
+		char name[96], cap[32], now[32], setting[WORDS_SIZE];
+
+		folded |= f.n > 1;
+		table_row(t, fold_name(name, sizeof(name), &f, "Name"),
+			  format_watts(cap, sizeof(cap), fold_mean(&f, "CapPower")),
+			  format_watts(now, sizeof(now), draws_w(&f)),
+			  words_setting(setting, fold_first(&f), fold_mean(&f, "Pace"),
+					fold_mean(&f, "ExpectedThroughput")));
+	}
+	table_print(t, c);
+	if (folded && c->legend)
+		fold_explain(c);
 }
 
 static int list_claims(Ctl *c)
@@ -72,7 +104,7 @@ int verb_list(Ctl *c)
 		return STATUS_OK;
 	}
 	pager_open(c);
-	print_devices(c, devices);
+	(c->wide ? print_wide : print_folded)(c, devices);
 	return STATUS_OK;
 }
 
@@ -126,7 +158,7 @@ static const Row rows[] = {
 	{ "Problem", "Problem", NULL },
 	{ "Rated", "RatedPower", "W" },
 	{ "Idle", "IdlePower", "W" },
-	{ "Can draw", "CapPower", "W" },
+	{ "At most", "CapPower", "W" },
 	{ "Estimated", "EstimatedPower", "W" },
 	{ "Measured", "MeasuredPower", "W" },
 	{ "Throughput", "Throughput", "MB/s" },
@@ -195,7 +227,7 @@ static void print_redirect(json_object *d)
 	putchar('\n');
 }
 
-static json_object *find_device(json_object *devices, const char *name)
+json_object *ctl_find_device(json_object *devices, const char *name)
 {
 	name = ctl_device_name(name);
 	for (size_t i = 0; i < json_count(devices); i++) {
@@ -215,7 +247,7 @@ int verb_show(Ctl *c)
 
 	if (status)
 		return status;
-	d = find_device(devices, c->args[0]);
+	d = ctl_find_device(devices, c->args[0]);
 	if (!d)
 		return complain(STATUS_REFUSED,
 				"Unknown device \"%s\": storpowerctl list names those there are",

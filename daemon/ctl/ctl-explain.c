@@ -1,37 +1,62 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ctl/alternatives.h"
+#include "ctl/decisions.h"
 #include "ctl/table.h"
-#include "ctl/witness.h"
+#include "ctl/words.h"
 
-static void print_present(const Ctl *c, json_object *present)
+static json_object *find_present(json_object *present, const char *name)
 {
-	static const char *const columns[] = { "DEVICE", "SETTING", "BECAUSE", NULL };
-	_cleanup_(table_freep) Table *t = table_new(columns);
-
 	for (size_t i = 0; i < json_count(present); i++) {
-		json_object *d = json_object_array_get_idx(present, i);
+		json_object *p = json_object_array_get_idx(present, i);
 
-		table_row(t, json_text(d, "Device"), json_text(d, "Setting"),
-			  json_text(d, "Reason"));
+		if (streq(json_text(p, "Device"), name))
+			return p;
+	}
+	return NULL;
+}
+
+/* The devices that the answer is about. */
+static json_object *pick(json_object *devices, json_object *present)
+{
+	json_object *picked = json_object_new_array();
+
+	for (size_t i = 0; i < json_count(devices); i++) {
+		json_object *d = json_object_array_get_idx(devices, i);
+
+		if (find_present(present, json_text(d, "Name")))
+			json_object_array_add(picked, json_object_get(d));
+	}
+	fold_sort(picked);
+	return picked;
+}
+
+static void print_present(const Ctl *c, json_object *devices)
+{
+	static const char *const columns[] = { "DEVICE", "SETTING, AND WHY", NULL };
+	_cleanup_(table_freep) Table *t = table_new(columns);
+	Fold f = { .devices = devices };
+
+	while (fold_next(&f, fold_alike)) {
+		char name[96], setting[WORDS_SIZE];
+
+		table_row(t, fold_name(name, sizeof(name), &f, "Name"),
+			  words_explained(setting, fold_first(&f), fold_mean(&f, "Pace"),
+					  fold_mean(&f, "ExpectedThroughput")));
 	}
 	table_print(t, c);
 }
 
-static void print_decisions(const Ctl *c, json_object *decisions)
+static void print_all(Ctl *c, json_object *all, json_object *devices)
 {
-	static const char *const columns[] = { "TIME", "DEVICE", "DECISION", "WHY", NULL };
-	_cleanup_(table_freep) Table *t = table_new(columns);
+	_cleanup_json_ json_object *picked = pick(devices, json_member(all, "Present"));
+	Alternatives *alternatives = alternatives_ask(c);
 
-	for (size_t i = 0; i < json_count(decisions); i++) {
-		json_object *d = json_object_array_get_idx(decisions, i);
-		const char *device = json_text(d, "Device");
-		char time[32];
-
-		format_time(time, sizeof(time),
-			    json_object_get_uint64(json_member(d, "RealtimeUSec")));
-		table_row(t, time, *device ? device : "(node)", json_text(d, "What"),
-			  json_text(d, "Why"));
-	}
-	table_print(t, c);
+	pager_open(c);
+	print_present(c, picked);
+	alternatives_print(c, alternatives);
+	putchar('\n');
+	print_decisions(c, json_member(all, "Decisions"));
+	alternatives_free(alternatives);
 }
 
 int verb_explain(Ctl *c)
@@ -40,100 +65,24 @@ int verb_explain(Ctl *c)
 	static const char *const decision_keys[] = { "RealtimeUSec", "Device", "What", "Why",
 						     NULL };
 	_cleanup_message_ sd_bus_message *reply = NULL;
-	_cleanup_json_ json_object *all = NULL;
-	json_object *present, *decisions;
+	_cleanup_json_ json_object *all = NULL, *devices = NULL;
+	json_object *present;
 	int status = ctl_simple_call(c, &reply, "Explain", "s",
 				     c->n_args ? ctl_device_name(c->args[0]) : "");
 
 	if (status)
 		return status;
 	present = json_with_keys(json_from_message(reply), present_keys);
-	decisions = json_with_keys(json_from_message(reply), decision_keys);
 	all = json_object_new_object();
 	json_object_object_add(all, "Present", present);
-	json_object_object_add(all, "Decisions", decisions);
+	json_object_object_add(all, "Decisions",
+			       json_with_keys(json_from_message(reply), decision_keys));
 	if (c->json) {
 		json_print(c, all);
 		return STATUS_OK;
 	}
-	pager_open(c);
-	print_present(c, present);
-	putchar('\n');
-	print_decisions(c, decisions);
-	return STATUS_OK;
-}
-
-static void print_differences(const Ctl *c, json_object *differences)
-{
-	static const char *const columns[] = { "DEVICE", "KNOB", "WANTED", "FOUND", NULL };
-	_cleanup_(table_freep) Table *t = table_new(columns);
-
-	for (size_t i = 0; i < json_count(differences); i++) {
-		json_object *d = json_object_array_get_idx(differences, i);
-
-		table_row(t, json_text(d, "Device"), json_text(d, "Knob"), json_text(d, "Wanted"),
-			  json_text(d, "Found"));
-	}
-	table_print(t, c);
-}
-
-static void print_testimonies(const Ctl *c, json_object *rows)
-{
-	static const char *const columns[] = {
-		"DEVICE", "WITNESS", "OURS", "THEIRS", "AGREES", NULL
-	};
-	_cleanup_(table_freep) Table *t = table_new(columns);
-
-	for (size_t i = 0; i < json_count(rows); i++) {
-		json_object *row = json_object_array_get_idx(rows, i);
-		const char *agrees = !json_member(row, "Agrees") ? "unknown"
-				     : json_true(row, "Agrees")  ? "yes"
-								 : "no";
-
-		table_row(t, json_text(row, "Device"), json_text(row, "Witness"),
-			  json_text(row, "Ours"), json_text(row, "Theirs"), agrees);
-	}
-	table_print(t, c);
-}
-
-static int add_testimonies(Ctl *c, json_object *all, size_t *n_differ)
-{
-	_cleanup_json_ json_object *devices = NULL;
-	int status = ctl_get_devices(c, &devices);
-
-	if (status)
-		return status;
-	json_object_object_add(all, "Witnesses", witness_devices(devices, n_differ));
-	return 0;
-}
-
-int verb_verify(Ctl *c)
-{
-	static const char *const keys[] = { "Device", "Knob", "Wanted", "Found", NULL };
-	_cleanup_message_ sd_bus_message *reply = NULL;
-	_cleanup_json_ json_object *all = NULL;
-	json_object *differences;
-	size_t n, n_disagree = 0;
-	int status = ctl_simple_call(c, &reply, "Verify", "");
-
-	if (status)
-		return status;
-	all = json_object_new_object();
-	differences = json_with_keys(json_from_message(reply), keys);
-	json_object_object_add(all, "Differences", differences);
-	json_object_object_add(all, "Checked", json_from_message(reply));
-	n = json_count(differences);
-	status = c->witness ? add_testimonies(c, all, &n_disagree) : 0;
-	if (status)
-		return status;
-	if (c->json) {
-		json_print(c, all);
-	} else {
-		if (n > 0)
-			print_differences(c, differences);
-		printf("%s values read back, %zu differ\n", json_text(all, "Checked"), n);
-		if (c->witness)
-			print_testimonies(c, json_member(all, "Witnesses"));
-	}
-	return n + n_disagree > 0 ? STATUS_DIFFERENT : STATUS_OK;
+	status = ctl_get_devices(c, &devices);
+	if (!status)
+		print_all(c, all, devices);
+	return status;
 }

@@ -60,7 +60,7 @@ static void plan_text(json_object *a, char *buf, size_t size)
 	json_object *plan = json_object_array_get_idx(a, 1);
 	char cap[32], budget[32];
 
-	snprintf(buf, size, "plan: can draw %s of %s, %.0f of %.0f MB/s (%s)",
+	snprintf(buf, size, "plan: at most %s of %s, %.0f of %.0f MB/s (%s)",
 		 format_watts(cap, sizeof(cap), json_number(plan, "CapPower")),
 		 isnan(json_number(plan, "Budget"))
 			 ? "no limit"

@@ -140,7 +140,7 @@ void print_set(json_object *state, uint64_t cookie, json_object *replaced)
 	print_beside(claims, mine);
 	if (*json_text(state, "Budget"))
 		printf("In force: %s\n", json_text(state, "Budget"));
-	printf("The devices can draw %s of %s now, and draw about %s\n",
+	printf("The devices draw at most %s of %s now, and about %s\n",
 	       format_watts(cap, sizeof(cap), json_number(state, "CapPower")),
 	       format_watts(rated, sizeof(rated), json_number(state, "RatedPower")),
 	       format_watts(now, sizeof(now), json_number(state, "EstimatedPower")));

@@ -152,6 +152,8 @@ static int make_claim(Ctl *c, json_object **ret_before, uint64_t *ret_cookie)
 	_cleanup_message_ sd_bus_message *call = NULL, *reply = NULL;
 	int status = ctl_new_claim(c, c->args[0], true, &call);
 
+	if (!status)
+		status = ctl_foresee(c);
 	if (!status && c->replace)
 		status = ctl_get_known_state(c, ret_before);
 	if (!status)
@@ -165,7 +167,11 @@ int verb_set(Ctl *c)
 {
 	_cleanup_json_ json_object *before = NULL, *state = NULL, *replaced = NULL;
 	uint64_t cookie = 0;
-	int status = make_claim(c, &before, &cookie);
+	int status;
+
+	if (c->dry_run)
+		return ctl_foretell(c);
+	status = make_claim(c, &before, &cookie);
 
 	if (!status)
 		status = ctl_get_state(c, &state);

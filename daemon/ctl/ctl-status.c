@@ -1,62 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* One screen: what is the limit, is it held, what does it cost, what is coming, how to undo it. */
+
 #include <math.h>
+#include <stdarg.h>
+#include <string.h>
 
 #include "base/clock.h"
+#include "ctl/cost.h"
 #include "ctl/table.h"
+#include "ctl/words.h"
 
-void format_claim_limit(char *buf, size_t size, json_object *claim)
-{
-	char watts[32];
+#define LABEL_WIDTH 11
+#define LINE_SIZE   512
 
-	format_watts(watts, sizeof(watts), json_number(claim, "LimitPower"));
-	if (streq(json_text(claim, "Unit"), "%"))
-		snprintf(buf, size, "%g %% (%s)", json_number(claim, "Limit"), watts);
-	else
-		snprintf(buf, size, "%s", watts);
-}
-
-/* JSON has no number for "never", so the member is absent then. */
-static void format_seconds(char *buf, size_t size, double s)
-{
-	format_duration(buf, size, isnan(s) ? USEC_NEVER : (uint64_t)(s * USEC_PER_SEC));
-}
-
-static const char *claim_state(json_object *claim, char *buf, size_t size)
-{
-	char in[32];
-
-	if (json_true(claim, "InForce"))
-		return "in force";
-	if (json_true(claim, "Active"))
-		return "active";
-	format_seconds(in, sizeof(in), json_number(claim, "StartsIn"));
-	snprintf(buf, size, "in %s", in);
-	return buf;
-}
-
-void print_claims(const Ctl *c, json_object *claims)
-{
-	static const char *const columns[] = { ">CLAIM",  "LIMIT", "OF",     "CLASS",  "STATE",
-					       "ENDS IN", "KIND",  "SOURCE", "REASON", NULL };
-	_cleanup_(table_freep) Table *t = table_new(columns);
-
-	for (size_t i = 0; i < json_count(claims); i++) {
-		json_object *claim = json_object_array_get_idx(claims, i);
-		const char *target = json_text(claim, "Target");
-		char limit[64], state[64], ends[32];
-
-		format_claim_limit(limit, sizeof(limit), claim);
-		format_seconds(ends, sizeof(ends), json_number(claim, "ExpiresIn"));
-		table_row(t, json_text(claim, "Cookie"), limit,
-			  *target ? target : json_text(claim, "Scope"), json_text(claim, "Class"),
-			  claim_state(claim, state, sizeof(state)), ends,
-			  json_true(claim, "Standing")   ? "standing"
-			  : json_true(claim, "Orphaned") ? "orphaned"
-							 : "held",
-			  json_text(claim, "Source"), json_text(claim, "Reason"));
-	}
-	table_print(t, c);
-}
+/* What is asked of the daemon for it. */
+typedef struct Screen {
+	const Ctl *ctl;
+	json_object *state, *devices;
+	json_object *unlimited; /* planned without a limit; NULL: unknown */
+	json_object *claim;     /* that is the limit of the node; NULL: none */
+} Screen;
 
 void print_degraded(json_object *state)
 {
@@ -72,154 +36,323 @@ void print_degraded(json_object *state)
 		complain(0, "Degraded: a device has a problem: see storpowerctl list");
 }
 
-static void print_row(const char *name, const char *text)
+static void say(const Screen *s, const char *label, const char *format, ...) _printf_(3, 4);
+static void say(const Screen *s, const char *label, const char *format, ...)
 {
-	printf("%12s  %s\n", name, text);
+	char text[LINE_SIZE], padded[LABEL_WIDTH + 1];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	snprintf(padded, sizeof(padded), "%*s  ", LABEL_WIDTH - 2, label);
+	print_wrapped(padded, LABEL_WIDTH, text, s->ctl->width);
 }
 
-static void print_power(json_object *s)
+static json_object *claim_at(const Screen *s, size_t i)
 {
-	const char *const rows[][2] = {
-		{ "Rated", "RatedPower" },         { "Can draw", "CapPower" },
-		{ "Estimated", "EstimatedPower" }, { "Measured", "MeasuredPower" },
-		{ "Floor", "FloorPower" },
-	};
-	char watts[32];
-
-	for (size_t i = 0; i < ELEMENTSOF(rows); i++)
-		print_row(rows[i][0],
-			  format_watts(watts, sizeof(watts), json_number(s, rows[i][1])));
+	return json_object_array_get_idx(json_member(s->state, "Claims"), i);
 }
 
-static void print_state(json_object *s)
+static size_t claim_count(const Screen *s)
 {
-	char a[32], b[32], line[160], took[32];
-	bool enforcing = json_true(s, "Enforcing"), advised = ctl_is_advised(s);
-	const char *budget = json_text(advised ? json_member(s, "Advice") : s, "Budget");
-	uint64_t took_us;
+	return json_count(json_member(s->state, "Claims"));
+}
 
-	printf("%12s  %s%s\n", "Budget", *budget ? budget : "none",
-	       *budget && advised ? "; advised, not held" : "");
-	print_power(s);
-	snprintf(line, sizeof(line), "%s MB/s, asked for %s%s",
-		 format_number(a, sizeof(a), json_number(s, "Throughput")),
-		 isnan(json_number(s, "Demand"))
-			 ? "all there is"
-			 : format_number(b, sizeof(b), json_number(s, "Demand")),
-		 isnan(json_number(s, "Demand")) ? "" : " MB/s");
-	print_row("Throughput", line);
-	took_us = json_object_get_uint64(json_member(s, "LastEnforceUSec"));
-	format_duration(took, sizeof(took), took_us);
+static bool is_of_node(json_object *claim)
+{
+	return streq(json_text(claim, "Scope"), "node");
+}
+
+/* "until 17:34" */
+static void format_end(char *buf, size_t size, json_object *claim)
+{
+	double ends = json_number(claim, "ExpiresIn");
+	char hour[32];
+
+	if (!isnan(ends))
+		snprintf(buf, size, "until %s", words_hour(hour, sizeof(hour), ends));
+	else
+		snprintf(buf, size, "until %s",
+			 json_true(claim, "Standing") ? "cleared" : "its owner ends it");
+}
+
+static void say_claim(const Screen *s, const char *label, json_object *claim)
+{
+	const char *reason = json_text(claim, "Reason"), *target = json_text(claim, "Target");
+	char limit[64], end[64];
+
+	format_claim_limit(limit, sizeof(limit), claim);
+	format_end(end, sizeof(end), claim);
+	say(s, label, "%s%s%s %s%s, by %s%s%s", target, *target ? ": " : "", limit, end,
+	    json_true(claim, "Orphaned") ? " (orphaned)" : "", json_text(claim, "Source"),
+	    *reason ? ": " : "", reason);
+}
+
+/* Those of groups and devices, and how many stand behind. */
+static void say_others(const Screen *s)
+{
+	size_t shown = 0, other = 0;
+
+	for (size_t i = 0; i < claim_count(s); i++) {
+		json_object *claim = claim_at(s, i);
+
+		if (claim == s->claim)
+			continue;
+		if (json_true(claim, "InForce") && shown < CLAIMS_SHOWN) {
+			say_claim(s, "", claim);
+			shown++;
+		} else {
+			other++;
+		}
+	}
+	if (other > 0)
+		say(s, "", "%zu more: storpowerctl list --claims", other);
+}
+
+static void say_limit(const Screen *s)
+{
+	const char *advised = json_text(json_member(s->state, "Advice"), "Budget");
+
+	if (s->claim)
+		say_claim(s, "Limit", s->claim);
+	else if (ctl_is_advised(s->state) && *advised)
+		say(s, "Limit", "%s; advised, not held", advised);
+	else
+		say(s, "Limit", "none%s", claim_count(s) ? " on the node" : "");
+	say_others(s);
+	if (*json_text(s->state, "ClaimsUnsaved"))
+		say(s, "Claims",
+		    "not saved (%s): a restart would bring back those that were saved last",
+		    json_text(s->state, "ClaimsUnsaved"));
+}
+
+static double drawn_w(json_object *state)
+{
+	double measured = json_number(state, "MeasuredPower");
+
+	return isnan(measured) ? json_number(state, "EstimatedPower") : measured;
+}
+
+/* "155 W +/- 6.2 W, modelled" */
+static void format_draw(char *buf, size_t size, json_object *state)
+{
+	char watts[32], error[32];
+	bool measured = !isnan(json_number(state, "MeasuredPower"));
+
+	format_watts(watts, sizeof(watts), drawn_w(state));
+	if (isnan(json_number(state, "PowerError")))
+		snprintf(buf, size, "%s, %s", watts, measured ? "measured" : "modelled");
+	else
+		snprintf(buf, size, "%s %s %s, %s", watts, words_plus_minus(),
+			 format_watts(error, sizeof(error), json_number(state, "PowerError")),
+			 measured ? "measured" : "modelled");
+}
+
+/* "yes, for 2min" */
+static void format_held(char *buf, size_t size, json_object *state)
+{
+	double held = json_number(state, "HeldFor"), shortfall = json_number(state, "Shortfall");
+	char text[32];
+
+	if (shortfall > 0)
+		snprintf(buf, size, "no, %s are missing",
+			 format_watts(text, sizeof(text), shortfall));
+	else if (isnan(held))
+		snprintf(buf, size, "not yet");
+	else
+		snprintf(buf, size, "yes, for %s", words_span(text, sizeof(text), held));
+}
+
+static void say_draw(const Screen *s)
+{
+	double highest = json_number(s->state, "HighestPower");
+	char draw[128], held[64], since[64] = "", watts[32];
+
+	format_draw(draw, sizeof(draw), s->state);
+	if (!s->claim) {
+		say(s, "Draws", "%s, of %s", draw,
+		    format_watts(watts, sizeof(watts), json_number(s->state, "RatedPower")));
+		return;
+	}
+	if (!isnan(highest))
+		snprintf(since, sizeof(since), "; at most %s since",
+			 format_watts(watts, sizeof(watts), highest));
+	format_held(held, sizeof(held), s->state);
+	say(s, "Held", "%s: %s%s", held, draw, since);
+}
+
+static void say_cost(const Screen *s)
+{
+	const Cost cost = { s->devices, s->unlimited };
+	double full = json_number(s->state, "Demand"), mb_s = json_number(s->state, "Throughput");
+	char now[32], without[32], share[16];
+
+	format_number(now, sizeof(now), mb_s);
+	if (!json_true(s->state, "Enforcing")) {
+		say(s, "Serves", "%s MB/s: nothing is limited", now);
+		return;
+	}
+	say(s, "Costs", "%s of %s MB/s are served, %s", now,
+	    format_number(without, sizeof(without), full),
+	    words_share(share, sizeof(share), mb_s, full));
+	cost_print(s->ctl, &cost, LABEL_WIDTH);
+}
+
+/* What holds the node when the limit has gone: the lowest of the claims behind it. */
+static json_object *next_limit(const Screen *s)
+{
+	json_object *lowest = NULL;
+
+	for (size_t i = 0; i < claim_count(s); i++) {
+		json_object *claim = claim_at(s, i);
+
+		if (claim == s->claim || !is_of_node(claim) || !json_true(claim, "Active"))
+			continue;
+		if (!lowest || json_number(claim, "LimitPower") < json_number(lowest, "LimitPower"))
+			lowest = claim;
+	}
+	return lowest;
+}
+
+/* Each claim in force is named: "clear" alone leaves those that others have made. */
+static void say_undo(const Screen *s)
+{
+	json_object *next = next_limit(s);
+	char cookies[LINE_SIZE / 2] = "", limit[64];
+	size_t shown = 0;
+
+	for (size_t i = 0; i < claim_count(s) && shown < CLAIMS_SHOWN + 1; i++) {
+		json_object *claim = claim_at(s, i);
+		size_t at = strlen(cookies);
+
+		if (!json_true(claim, "InForce"))
+			continue;
+		snprintf(cookies + at, sizeof(cookies) - at, " %s", json_text(claim, "Cookie"));
+		shown++;
+	}
+	if (!shown)
+		return;
+	if (next)
+		format_claim_limit(limit, sizeof(limit), next);
+	say(s, "Undo", "storpowerctl clear%s%s%s%s%s", cookies, next ? "; then claim " : "",
+	    next ? json_text(next, "Cookie") : "", next ? " holds: " : "", next ? limit : "");
+}
+
+static void say_node(const Screen *s)
+{
+	uint64_t took_us = json_object_get_uint64(json_member(s->state, "LastEnforceUSec"));
+	bool enforcing = json_true(s->state, "Enforcing");
+	char cap[32], floor[32], took[32], last[64] = "";
+
 	/* nothing had to be changed: that takes no time */
-	snprintf(line, sizeof(line), "%s%s%s%s",
-		 enforcing ? "enforcing"
-		 : advised ? "advising: no limit is held and nothing is set"
-			   : "nothing to enforce",
-		 json_true(s, "Degraded") ? ", degraded" : "",
-		 enforcing && took_us ? "; last change took " : "",
-		 enforcing && took_us ? took : "");
-	print_row("State", line);
-	snprintf(line, sizeof(line), "%s, policy %s, storpowerd %s", json_text(s, "DeviceCount"),
-		 json_text(s, "Policy"), json_text(s, "Version"));
-	print_row("Devices", line);
-	printf("%12s  %s%s%s%s\n", "Meter", json_text(s, "Meter"),
-	       *json_text(s, "MeterWhyNot") ? " (" : "", json_text(s, "MeterWhyNot"),
-	       *json_text(s, "MeterWhyNot") ? ")" : "");
+	if (enforcing && took_us)
+		snprintf(last, sizeof(last), "; last change took %s",
+			 format_duration(took, sizeof(took), took_us));
+	say(s, "Node", "%s devices, policy %s; %s at most, %s at least%s%s",
+	    json_text(s->state, "DeviceCount"), json_text(s->state, "Policy"),
+	    format_watts(cap, sizeof(cap), json_number(s->state, "CapPower")),
+	    format_watts(floor, sizeof(floor), json_number(s->state, "FloorPower")),
+	    json_true(s->state, "Degraded") ? "; degraded" : "", last);
+	if (ctl_is_advised(s->state))
+		say(s, "Mode", "advising: no limit is held and nothing is set");
+	if (*json_text(s->state, "Simulated"))
+		say(s, "Simulated", "by %s: no real device is touched",
+		    json_text(s->state, "Simulated"));
+	say(s, "Meter", "%s%s%s%s", json_text(s->state, "Meter"),
+	    *json_text(s->state, "MeterWhyNot") ? " (" : "", json_text(s->state, "MeterWhyNot"),
+	    *json_text(s->state, "MeterWhyNot") ? ")" : "");
 }
 
-static void print_sensors(json_object *sensors)
+static void say_problems(const Screen *s)
 {
-	char watts[32];
+	for (size_t i = 0; i < json_count(s->devices); i++) {
+		json_object *d = json_object_array_get_idx(s->devices, i);
 
-	for (size_t i = 0; i < json_count(sensors); i++) {
-		json_object *s = json_object_array_get_idx(sensors, i);
-		const char *why = json_object_get_string(json_object_array_get_idx(s, 5));
-		const char *target = json_object_get_string(json_object_array_get_idx(s, 3));
-		json_object *value = json_object_array_get_idx(s, 4);
-
-		printf("%12s  %s (%s of %s%s%s): %s%s%s\n", "Sensor",
-		       json_object_get_string(json_object_array_get_idx(s, 0)),
-		       json_object_get_string(json_object_array_get_idx(s, 1)),
-		       json_object_get_string(json_object_array_get_idx(s, 2)), *target ? " " : "",
-		       target,
-		       format_watts(watts, sizeof(watts),
-				    value ? json_object_get_double(value) : NAN),
-		       *why ? ", set aside: " : "", why);
+		if (*json_text(d, "Problem"))
+			say(s, "Problem", "%s: %s", json_text(d, "Name"), json_text(d, "Problem"));
 	}
 }
 
-static void print_unsaved(json_object *s)
+static const char *sensor_text(json_object *sensor, size_t i)
 {
-	char line[256];
+	return json_object_get_string(json_object_array_get_idx(sensor, i));
+}
 
-	if (!*json_text(s, "ClaimsUnsaved"))
-		return;
-	snprintf(line, sizeof(line),
-		 "not saved (%s): a restart would bring back those that were saved last",
-		 json_text(s, "ClaimsUnsaved"));
-	print_row("Claims", line);
+static void say_sensors(const Screen *s)
+{
+	json_object *sensors = json_member(s->state, "Sensors");
+	char watts[32];
+
+	for (size_t i = 0; i < json_count(sensors); i++) {
+		json_object *sensor = json_object_array_get_idx(sensors, i);
+		json_object *value = json_object_array_get_idx(sensor, 4);
+		const char *why = sensor_text(sensor, 5), *target = sensor_text(sensor, 3);
+
+		say(s, "Sensor", "%s (%s of %s%s%s): %s%s%s", sensor_text(sensor, 0),
+		    sensor_text(sensor, 1), sensor_text(sensor, 2), *target ? " " : "", target,
+		    format_watts(watts, sizeof(watts), value ? json_object_get_double(value) : NAN),
+		    *why ? ", set aside: " : "", why);
+	}
+}
+
+/* What is tolerated above the limit, and how much of that is left. */
+static void say_tolerance(const Screen *s)
+{
+	double tolerance_s = json_number(s->state, "Tolerance");
+
+	if (s->claim && tolerance_s > 0)
+		say(s, "Tolerates", "%.3g s of twice the limit, of which %.2g s are spent",
+		    tolerance_s, json_number(s->state, "Overload"));
+}
+
+static void say_all(const Screen *s)
+{
+	say_limit(s);
+	say_draw(s);
+	say_tolerance(s);
+	say_problems(s);
+	say_cost(s);
+	coming_print(s->ctl, s->state, s->devices, LABEL_WIDTH);
+	print_advice(s->state);
+	say_undo(s);
+	say_node(s);
+	say_sensors(s);
+}
+
+/* The one of the node that is in force. */
+static json_object *find_limit(json_object *claims)
+{
+	for (size_t i = 0; i < json_count(claims); i++) {
+		json_object *claim = json_object_array_get_idx(claims, i);
+
+		if (is_of_node(claim) && json_true(claim, "InForce"))
+			return claim;
+	}
+	return NULL;
 }
 
 int verb_status(Ctl *c)
 {
-	_cleanup_json_ json_object *state = NULL;
+	_cleanup_json_ json_object *state = NULL, *devices = NULL, *plan = NULL;
+	Screen s = { .ctl = c };
 	int status = ctl_get_state(c, &state);
 
+	if (!status && !c->json)
+		status = ctl_get_devices(c, &devices);
 	if (status)
 		return status;
 	if (c->json) {
 		json_print(c, state);
 		return STATUS_OK;
 	}
+	if (json_true(state, "Enforcing"))
+		(void)ctl_try_plan(c, &(PlanAsked){ 100, "%", NULL }, &plan);
+	s.state = state;
+	s.devices = devices;
+	s.unlimited = json_member(plan, "Devices");
+	s.claim = find_limit(json_member(state, "Claims"));
 	pager_open(c);
-	print_state(state);
-	print_advice(state);
-	print_sensors(json_member(state, "Sensors"));
-	print_unsaved(state);
-	if (json_count(json_member(state, "Claims")) > 0) {
-		putchar('\n');
-		print_claims(c, json_member(state, "Claims"));
-	}
-	if (json_true(state, "Degraded"))
-		print_degraded(state);
-	return STATUS_OK;
-}
-
-int verb_version(Ctl *c)
-{
-	_cleanup_json_ json_object *state = NULL, *both = NULL;
-	int status;
-
-	if (!c->json)
-		puts("storpowerctl " STORPOWER_VERSION);
-	fflush(stdout);
-	status = ctl_get_state(c, &state);
-	if (c->json) {
-		both = json_object_new_object();
-		json_object_object_add(both, "storpowerctl",
-				       json_object_new_string(STORPOWER_VERSION));
-		json_object_object_add(both, "storpowerd",
-				       json_object_get(json_member(state, "Version")));
-		json_print(c, both);
-	} else if (!status) {
-		printf("storpowerd %s\n", json_text(state, "Version"));
-	}
-	return status;
-}
-
-int verb_policy(Ctl *c)
-{
-	_cleanup_json_ json_object *state = NULL;
-	int status;
-
-	if (c->n_args > 0)
-		return ctl_simple_call(c, NULL, "SetPolicy", "s", c->args[0]);
-	status = ctl_get_state(c, &state);
-	if (status)
-		return status;
-	if (c->json)
-		json_print(c, json_member(state, "Policy"));
-	else
-		puts(json_text(state, "Policy"));
+	say_all(&s);
 	return STATUS_OK;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "ctl/ctl.h"
+#include "ctl/words.h"
 
 typedef enum Option {
 	OPT_FOR = 256,
@@ -25,6 +25,9 @@ typedef enum Option {
 	OPT_ONCE,
 	OPT_WITNESS,
 	OPT_LINES,
+	OPT_OUTPUT,
+	OPT_YES,
+	OPT_DRY_RUN,
 	OPT_JSON, /* from here on: for every verb */
 	OPT_NO_PAGER,
 	OPT_NO_LEGEND,
@@ -50,6 +53,9 @@ static const struct option long_options[] = {
 	{ "once", no_argument, NULL, OPT_ONCE },
 	{ "witness", no_argument, NULL, OPT_WITNESS },
 	{ "lines", required_argument, NULL, OPT_LINES },
+	{ "output", required_argument, NULL, OPT_OUTPUT },
+	{ "yes", no_argument, NULL, OPT_YES },
+	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
 	{ "json", optional_argument, NULL, OPT_JSON },
 	{ "no-pager", no_argument, NULL, OPT_NO_PAGER },
 	{ "no-legend", no_argument, NULL, OPT_NO_LEGEND },
@@ -72,12 +78,14 @@ static const struct Verb {
 	int (*run)(Ctl *c);
 } verbs[] = {
 	{ "status", 0, 0, 0, "", verb_status },
-	{ "set", 1, 1, CLAIM_OPTIONS | BIT(OPT_REPLACE), "LIMIT", verb_set },
+	{ "set", 1, 1, CLAIM_OPTIONS | BIT(OPT_REPLACE) | BIT(OPT_YES) | BIT(OPT_DRY_RUN), "LIMIT",
+	  verb_set },
 	{ "clear", 0, -1, BIT(OPT_ALL) | BIT(OPT_WAKE), "[COOKIE...]", verb_clear },
-	{ "list", 0, 0, BIT(OPT_CLAIMS) | BIT(OPT_WAKEUPS), "", verb_list },
+	{ "list", 0, 0, BIT(OPT_CLAIMS) | BIT(OPT_WAKEUPS) | BIT(OPT_OUTPUT), "", verb_list },
 	{ "show", 1, 1, 0, "DEVICE", verb_show },
 	{ "top", 0, 0, BIT(OPT_ONCE) | BIT(OPT_LINES), "", verb_top },
-	{ "plan", 1, 1, BIT(OPT_FORBID) | BIT(OPT_ONLY) | BIT(OPT_POLICY), "LIMIT", verb_plan },
+	{ "plan", 1, 1, BIT(OPT_FORBID) | BIT(OPT_ONLY) | BIT(OPT_POLICY) | BIT(OPT_OUTPUT),
+	  "LIMIT", verb_plan },
 	{ "explain", 0, 1, 0, "[DEVICE]", verb_explain },
 	{ "verify", 0, 0, BIT(OPT_WITNESS), "", verb_verify },
 	{ "monitor", 0, 0, 0, "", verb_monitor },
@@ -125,6 +133,8 @@ static void print_help(void)
 	     "                       so long, or by less for longer (3s); none: never\n"
 	     "  --replace            set: end your earlier claims on the same target; each \"set\" is a claim\n"
 	     "                       of its own otherwise, and the lowest holds\n"
+	     "  --dry-run            set: print what it would cost; change nothing\n"
+	     "  --yes                set: do not ask, however much it costs\n"
 	     "  --forbid=LIST        plan: do without these mechanisms: power-state, power-limit,\n"
 	     "                       condition, link, depth, chunk, pacing, redirect\n"
 	     "  --only=LIST          plan: use these mechanisms alone\n"
@@ -132,6 +142,7 @@ static void print_help(void)
 	     "  --all                clear: end the claims of others too; wake: wake every disk that sleeps\n"
 	     "  --wake               clear: wake what sleeps as well; nothing is woken otherwise\n"
 	     "  --claims, --wakeups  list: list these instead of devices\n"
+	     "  -o wide              list, plan: a line for each device, with every column\n"
 	     "  --witness            verify: ask nvme, hdparm and sg_requests as well\n"
 	     "  --once               top: print one table, and end\n"
 	     "  --lines=N            top: print no more rows than this\n"
@@ -141,7 +152,7 @@ static void print_help(void)
 	     "  -h, --help           -V, --version\n"
 	     "\n"
 	     "Exit status: 0 done; 1 failure; 2 wrong usage; 3 storpowerd not running;\n"
-	     "4 refused: not authorized, unknown name, invalid value; 5 verify: settings differ;\n"
+	     "4 refused: not authorized, unknown name, invalid value, not confirmed; 5 verify: settings differ;\n"
 	     "6 set: in force, but the devices cannot get down to it; hold: that of CMD, 128+N when\n"
 	     "signal N killed it, 126 or 127 when it cannot be run or found, 125 when the limit was lost\n"
 	     "and not in force when CMD ended.");
@@ -162,6 +173,13 @@ static int parse_lines(Ctl *c, const char *text)
 		return STATUS_OK;
 	return complain(STATUS_USAGE, "--lines=%s: a number of rows, at least 1, would be right",
 			text);
+}
+
+static int parse_output(Ctl *c, const char *text)
+{
+	c->wide = streq(text, "wide");
+	return c->wide ? STATUS_OK
+		       : complain(STATUS_USAGE, "--output=%s: wide would be right", text);
 }
 
 static int parse_duration(const char *option, const char *text, uint64_t *ret_us)
@@ -206,10 +224,13 @@ static int take_option(Ctl *c, int option)
 	case OPT_CLAIMS: c->claims = true; break;
 	case OPT_WAKEUPS: c->wakeups = true; break;
 	case OPT_WAKE: c->wake = true; break;
+	case OPT_YES: c->yes = true; break;
+	case OPT_DRY_RUN: c->dry_run = true; break;
 	case OPT_REPLACE: c->replace = true; break;
 	case OPT_ONCE: c->once = true; break;
 	case OPT_WITNESS: c->witness = true; break;
 	case OPT_LINES: return parse_lines(c, optarg);
+	case OPT_OUTPUT: return parse_output(c, optarg);
 	case OPT_NO_PAGER: c->pager = false; break;
 	case OPT_NO_LEGEND: c->legend = false; break;
 	default: /* getopt has said what is wrong */ return STATUS_USAGE;
@@ -222,7 +243,7 @@ static int parse_options(Ctl *c, int argc, char **argv, unsigned *ret_given)
 {
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, "hV", long_options, NULL)) >= 0) {
+	while ((option = getopt_long(argc, argv, "hVo:", long_options, NULL)) >= 0) {
 		if (option == 'h') {
 			print_help();
 			return STATUS_OK;
@@ -231,6 +252,8 @@ static int parse_options(Ctl *c, int argc, char **argv, unsigned *ret_given)
 			puts("storpowerctl " STORPOWER_VERSION);
 			return STATUS_OK;
 		}
+		if (option == 'o')
+			option = OPT_OUTPUT;
 		status = take_option(c, option);
 		if (status)
 			return status;
@@ -267,7 +290,8 @@ int main(int argc, char **argv)
 	Ctl c = { .address = getenv("STORPOWER_BUS") ?: "system",
 		  .pager = true,
 		  .legend = true,
-		  .bold = isatty(STDOUT_FILENO) };
+		  .bold = isatty(STDOUT_FILENO),
+		  .width = words_terminal_width() };
 	const struct Verb *verb = &verbs[0];
 	unsigned given = 0;
 	int status;

@@ -30,12 +30,15 @@ enum {
 typedef struct Ctl {
 	const char *address; /* "system", "session" or a bus address */
 	sd_bus *bus;
-	bool json, json_pretty, pager, legend, all, claims, wakeups, once, wake, witness, replace;
+	bool wide; /* every column, a line each */
+	bool json, json_pretty, pager, legend, all, claims, wakeups, once, wake, witness, replace,
+		yes, dry_run;
 	const char *reason, *class, *device, *group, *policy, *forbid, *only, *tolerance;
 	uint64_t for_us, start_in_us; /* 0: not given */
 	unsigned long lines;          /* likewise */
 	uint64_t patience_us;         /* with the daemon; 0: what is usual on the bus */
 	bool bold;                    /* standard output is a terminal */
+	size_t width;                 /* of it */
 	char **args;                  /* after the verb */
 	int n_args;
 } Ctl;
@@ -76,11 +79,28 @@ int ctl_get_devices(Ctl *c, json_object **ret);
 /* NameOwnerChanged of the daemon. 0 or -errno. */
 int ctl_match_daemon(Ctl *c, sd_bus_message_handler_t handler, void *userdata);
 
+/* ctl-plan.c: a dry run. Quietly: a daemon may not know it. 0 or -errno. The plan has its devices
+ * as Devices. */
+typedef struct PlanAsked {
+	double value;
+	const char *unit;   /* "W" or "%" */
+	const char *forbid; /* instead of the command line's; NULL */
+} PlanAsked;
+double plan_loss(json_object *plan); /* of its throughput: 0 to 1 */
+/* Kind, Model, Group and Pool of its devices, which a plan does not tell. */
+void ctl_describe_planned(Ctl *c, json_object *planned);
+int ctl_try_plan(Ctl *c, const PlanAsked *asked, json_object **ret);
+
 /* ctl-set.c: SetBudget with the options of the command line. */
 int ctl_new_claim(Ctl *c, const char *limit, bool standing, sd_bus_message **ret_call);
 json_object *ctl_find_claim(json_object *claims, uint64_t cookie); /* NULL */
 uint64_t ctl_cookie_of(json_object *claim);
 int ctl_parse_budget(const char *text, double *ret_value, const char **ret_unit);
+
+/* ctl-set-foresee.c: what the limit would cost. Prints it, and asks where it costs much and
+ * somebody sits at a terminal; STATUS_REFUSED: the answer was no. */
+int ctl_foresee(Ctl *c);
+int ctl_foretell(Ctl *c); /* prints it alone */
 
 /* ctl-set-print.c. The claims that this one has replaced, as they were. */
 json_object *ctl_replaced_claims(json_object *before, json_object *after, uint64_t cookie);
@@ -103,6 +123,9 @@ static inline void json_putp(json_object **o)
 }
 #define _cleanup_json_    _cleanup_(json_putp)
 #define _cleanup_message_ _cleanup_(sd_bus_message_unrefp)
+
+/* ctl-devices.c: by its name or its id; NULL. */
+json_object *ctl_find_device(json_object *devices, const char *name);
 
 /* ctl-wake.c */
 int ctl_list_wakeups(Ctl *c);

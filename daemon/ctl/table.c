@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ctl/table.h"
+#include "ctl/words.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -8,11 +9,12 @@
 
 #include "base/clock.h"
 
-#define GAP 2
+#define GAP       2
+#define NARROWEST 14 /* the last column */
 
 struct Table {
 	const char *const *columns;
-	size_t n_columns, n_cells;
+	size_t n_columns, n_cells, indent;
 	char **cells;
 };
 
@@ -60,16 +62,6 @@ void table_row(Table *t, ...)
 	va_end(ap);
 }
 
-/* Counts the columns on a terminal, near enough: one a code point of UTF-8. */
-static size_t text_width(const char *s)
-{
-	size_t n = 0;
-
-	for (; *s; s++)
-		n += (*s & 0xc0) != 0x80;
-	return n;
-}
-
 static const char *header(const Table *t, size_t column)
 {
 	return t->columns[column] + (*t->columns[column] == '>');
@@ -96,6 +88,52 @@ static void print_cell(const Table *t, size_t column, const char *text, size_t w
 	printf("%*s", last ? 0 : GAP, "");
 }
 
+/* What is left to the last column of a line; SIZE_MAX: as much as it wants. */
+static size_t last_width(const Table *t, const Ctl *c, const size_t *width)
+{
+	size_t used = t->indent;
+
+	for (size_t i = 0; i + 1 < t->n_columns; i++)
+		used += width[i] + GAP;
+	return c->wide ? SIZE_MAX : c->width > used + NARROWEST ? c->width - used : NARROWEST;
+}
+
+/* The last column goes on below itself. */
+static void print_last(const char *text, size_t left, size_t width)
+{
+	size_t n = text_break(text, width);
+
+	printf("%.*s\n", (int)n, text);
+	for (text += n; *text; text += n) {
+		while (*text == ' ')
+			text++;
+		n = text_break(text, width);
+		printf("%*s%.*s\n", (int)left, "", (int)n, text);
+	}
+}
+
+static void print_row(const Table *t, const Ctl *c, char **cells, const size_t *width)
+{
+	size_t left = t->indent, last = t->n_columns - 1;
+
+	printf("%*s", (int)t->indent, "");
+	for (size_t i = 0; i < last; i++) {
+		print_cell(t, i, cells[i], width[i]);
+		left += width[i] + GAP;
+	}
+	if (*t->columns[last] == '>') {
+		print_cell(t, last, cells[last], width[last]);
+		putchar('\n');
+	} else {
+		print_last(cells[last], left, last_width(t, c, width));
+	}
+}
+
+void table_indent(Table *t, size_t indent)
+{
+	t->indent = indent;
+}
+
 void table_print(const Table *t, const Ctl *c)
 {
 	size_t *width = calloc(t->n_columns, sizeof(*width));
@@ -105,16 +143,13 @@ void table_print(const Table *t, const Ctl *c)
 	for (size_t i = 0; i < t->n_columns; i++)
 		width[i] = column_width(t, i, c->legend);
 	if (c->legend) {
-		fputs(c->bold ? "\033[1m" : "", stdout);
+		printf("%s%*s", c->bold ? "\033[1m" : "", (int)t->indent, "");
 		for (size_t i = 0; i < t->n_columns; i++)
 			print_cell(t, i, header(t, i), width[i]);
 		puts(c->bold ? "\033[0m" : "");
 	}
-	for (size_t i = 0; i < t->n_cells; i++) {
-		print_cell(t, i % t->n_columns, t->cells[i], width[i % t->n_columns]);
-		if ((i + 1) % t->n_columns == 0)
-			putchar('\n');
-	}
+	for (size_t i = 0; i < t->n_cells; i += t->n_columns)
+		print_row(t, c, t->cells + i, width);
 	free(width);
 }
 

@@ -13,6 +13,8 @@ Table *table_free(Table *t);
 DEFINE_CLEANUP(Table *, table_free);
 /* As many texts as columns; "" prints as "-". */
 void table_row(Table *t, ...);
+void table_indent(Table *t, size_t indent); /* blanks before each line */
+/* The last column goes on in the next line where it does not fit, but for -o wide. */
 void table_print(const Table *t, const Ctl *c);
 /* "1234" MB/s and the like, into the caller's buffer; NAN prints "-". */
 char *format_number(char *buf, size_t size, double v);

@@ -184,7 +184,7 @@ char *setting_text(char *buf, size_t size, const Setting *s)
 	if (s->chunk_kib > 0)
 		append(buf, size, &at, "chunk %u KiB", s->chunk_kib);
 	if (s->pace_w > 0)
-		append(buf, size, &at, "paced to %s",
+		append(buf, size, &at, "IO held to %s above idle",
 		       format_watts(watts, sizeof(watts), s->pace_w));
 	if (s->redirect != REDIRECT_AS_FOUND)
 		append(buf, size, &at,

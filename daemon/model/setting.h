@@ -101,5 +101,5 @@ bool setting_equal(const Setting *a, const Setting *b);
 bool offer_equal(const Offer *a, const Offer *b);
 /* The worst exactness among the mechanisms used, as far as watts go; EXACT when nothing is set. */
 Exactness setting_exactness(const Setting *s);
-/* In words: "power state 1, depth 4, chunk 64 KiB, paced to 3.2 W" or "as found". */
+/* In words: "power state 1, depth 4, chunk 64 KiB, IO held to 3.20 W above idle" or "as found". */
 char *setting_text(char *buf, size_t size, const Setting *s);

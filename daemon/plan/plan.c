@@ -17,6 +17,14 @@ static void predict_at(const PlanDevice *d, const Setting *s, Prediction *ret)
 		predict(d->profile, &d->mix, s, ret);
 }
 
+/* A share of 1 or more is everybody's under max-min, and no promise. */
+static double floor_of(const Terms *t, double full_mb_s)
+{
+	double share = t->floor_share < 1 ? t->floor_share : 0;
+
+	return MIN(MAX(t->floor_mb_s, share * full_mb_s), full_mb_s);
+}
+
 /* What the pick does to the device, at its demand. */
 static void describe(const Work *w, size_t i, PlannedDevice *ret)
 {
@@ -51,6 +59,7 @@ static void describe(const Work *w, size_t i, PlannedDevice *ret)
 		full = p.mb_s;
 	}
 	ret->full_mb_s = MIN(full, demand);
+	ret->floor_mb_s = floor_of(&w->terms[i], ret->full_mb_s);
 	predict_at(d, &d->current, &p);
 	ret->current_w = counted_w(w, i, p.watts * bias, cap_watts(d->profile, &d->current) * bias);
 	ret->current_mb_s = MIN(MIN(p.mb_s, demand), ret->full_mb_s);

@@ -85,6 +85,7 @@ typedef struct PlannedDevice {
 	double mb_s;         /* expected throughput at its demand */
 	double current_mb_s; /* the same of the setting in force */
 	double full_mb_s;    /* expected without a budget, at its demand */
+	double floor_mb_s;   /* kept if the budget allows; 0: nothing is promised */
 	double p99_us;
 	double error;
 	/* Of mb_s and current_mb_s, by the policy's objective; what a full share more is worth to

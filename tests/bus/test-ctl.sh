@@ -21,7 +21,7 @@ for wrong in "set" "set 80" "set -- -1W" "set 101%" "set nan%" "set 1e99W" "set 
 	"set 80% --for=0s" "set 80% --device=a --group=b" \
 	"set 80% --replace --start-in=1h" "hold 80% --replace -- true" "plan" "plan 80" "frob" "show" \
 	"list --for=2h" "status --frob" "status extra" "hold 80%" "clear x" "clear 1 --all" \
-	"status --json=xml" "top --lines=0" "top --lines=x" "top sda" "list --once" \
+	"status --json=xml" "top --lines=0" "top --lines=x" "top sda" "list --once" "list -o narrow" "status -o wide" \
 	"list --claims --wakeups" "list --wake" "set 80% --wake" "wake" "wake sda --all" "wake-test"; do
 	status "wrong usage is 2: $wrong" 2 ctl $wrong
 	ok "and says so" test -s "$tmp/err"
@@ -36,16 +36,22 @@ done
 ok "none of this made a claim" claim_count_is 0
 
 status "status" 0 ctl
-ok "shows the budget" grep -q "Budget  none" "$tmp/out"
+ok "shows the budget" grep -q "^ *Limit  none$" "$tmp/out"
 status "set" 0 ctl set 90% --reason "to look at"
 status "status" 0 ctl status
-ok "shows the limit and whose it is" grep -q "Budget  90 % of .*claim [0-9]* by storpowerctl.*to look at" "$tmp/out"
-ok "shows the claim" grep -q "operator  in force" "$tmp/out"
+ok "shows the limit and whose it is" grep -q "Limit  90 % (.* W) until cleared, by storpowerctl.*to look at" "$tmp/out"
+ok "says whether it is held" grep -q "Held  \(yes, for\|not yet\)" "$tmp/out"
+ok "says what it costs" grep -q "Costs  .* MB/s are served, .* %$" "$tmp/out"
+is "says how to undo it" "$(sed -n 's/^ *Undo  //p' "$tmp/out")" "storpowerctl clear $(property 'Claims[0].Cookie')"
+ok "says that the node is simulated" grep -qF "Simulated  by $node: " "$tmp/out"
 ok "writes no escape codes to a file" bash -c "! grep -q $'\033' '$tmp/out'"
 status "list" 0 ctl list
+ok "fits 80 columns" test "$(wc -L <"$tmp/out")" -le 80
+ok "has a header" grep -q "^DEVICE .*AT MOST .*DRAWS .*SETTING" "$tmp/out"
+status "list -o wide" 0 ctl list -o wide
 ok "shows each device" grep -q "^$device " "$tmp/out"
 ok "has a header" grep -q "^DEVICE .*SETTING .*EXACTNESS .*REASON" "$tmp/out"
-status "list --no-legend" 0 ctl list --no-legend
+status "list -o wide --no-legend" 0 ctl list -o wide --no-legend
 ok "has none" bash -c "! grep -q ^DEVICE '$tmp/out'"
 status "list --claims" 0 ctl list --claims
 ok "shows the reason" grep -q "to look at" "$tmp/out"
@@ -55,14 +61,14 @@ held=$(ctl list --json=short | jq -r '[.[] | select(.Knobs | any(.Wanted != ""))
 ok "and what a held knob was found at" grep -q "^  originally  " <(ctl show "$held")
 status "show /dev/NAME" 0 ctl show "/dev/$device"
 status "top, where there is no terminal" 0 ctl top
-ok "shows each device once, with watts" test "$(grep -c " (all) .* W " "$tmp/out")" = "$(ctl list --no-legend | wc -l)"
+ok "shows each device once, with watts" test "$(grep -c " (all) .* W " "$tmp/out")" = "$(ctl list -o wide --no-legend | wc -l)"
 ok "sums up" grep -q " W by IO, .* W idle; .* MB/s$" "$tmp/out"
 status "top --lines" 0 ctl top --once --lines=1 --no-legend
 is "prints no more" "$(wc -l <"$tmp/out")" 1
 status "top --json" 0 ctl top --json=short
 ok "has the greatest spender first" jq -e '.[0].IOPower == (map(.IOPower) | max) and .[0].WholeDevice' "$tmp/out"
 status "plan" 0 ctl plan 70%
-ok "sums up" grep -q "^Budget .* lost; " "$tmp/out"
+ok "sums up" grep -q "^Throughput .* lost$" "$tmp/out"
 status "plan in watts" 0 ctl plan 0.01kW
 status "plan with depth and chunk alone" 0 ctl plan 80% --only=depth,chunk --json=short
 is "uses nothing else" "$(jq '[.Devices[] | select(.PowerState != -1 or .Pace != 0 or .Condition != "active")] | length' "$tmp/out")" 0
@@ -70,7 +76,8 @@ status "plan without pacing" 0 ctl plan 80% --forbid=pacing --json=short
 is "does not pace" "$(jq '[.Devices[] | select(.Pace != 0)] | length' "$tmp/out")" 0
 is "a plan is not a claim" "$(property 'Claims|length')" 1
 status "explain" 0 ctl explain
-ok "shows decisions" grep -q "^TIME .*DECISION .*WHY" "$tmp/out"
+ok "shows decisions" grep -q "^TIME .*DECISION, AND WHY" "$tmp/out"
+ok "says what a watt more would bring" grep -q "^A watt more would bring " "$tmp/out"
 status "explain DEVICE" 0 ctl explain "$device"
 status "explain /dev/DEVICE" 0 ctl explain "/dev/$device"
 ok "shows the reason" grep -q "^$device " "$tmp/out"
@@ -98,6 +105,40 @@ is "Degraded" "$(property Degraded)" true
 ok "the shortfall is told" jq -en "$(property Shortfall) > 0"
 status "clear" 0 ctl clear
 
+# asked at a terminal
+at_terminal() { # ANSWER ARGUMENT...
+	local answer=$1
+	shift
+	echo "$answer" | script -qec "'$build/storpowerctl' --no-pager $*" /dev/null
+}
+status "set --dry-run" 0 ctl set 70% --dry-run
+ok "says what it would cost" grep -q "^Predicted: .* MB/s served, .* lost; about .* drawn$" "$tmp/out"
+ok "set --dry-run --json is the plan" jq -e '.Devices[0].Floor >= 0' <(ctl set 70% --dry-run --json)
+status "set --dry-run of one device: 2" 2 ctl set 70% --dry-run --device="$device"
+ok "none of this made a claim" claim_count_is 0
+status "where much is lost it asks at a terminal: no" 4 at_terminal n set 45%
+ok "names those below their floor" grep -q "^Below \(its\|their\) floor: " "$tmp/out"
+ok "asks" grep -q "Set this limit? \[y/N\] " "$tmp/out"
+ok "and changes nothing" claim_count_is 0
+at_terminal y set 45% >"$tmp/out"
+ok "yes sets it" claim_count_is 1
+ctl clear >/dev/null
+at_terminal n set 45% --yes >"$tmp/out"
+ok "--yes does not ask" bash -c "! grep -q 'Set this limit' '$tmp/out'"
+ok "and sets it" claim_count_is 1
+ctl clear >/dev/null
+at_terminal n set 95% >"$tmp/out"
+ok "little is not asked for" claim_count_is 1
+ctl clear >/dev/null
+at_terminal n set 45% --class=emergency >"$tmp/out"
+ok "nor is an emergency" claim_count_is 1
+ok "which nothing is foretold of" bash -c "! grep -q Predicted '$tmp/out'"
+ctl clear >/dev/null
+ctl set 45% >"$tmp/out" </dev/null
+ok "without a terminal nothing is asked" claim_count_is 1
+ok "but foretold" grep -q "^Predicted: " "$tmp/out"
+ctl clear >/dev/null
+
 ctl_background monitor >"$tmp/monitor" 2>&1
 monitor=$!
 ctl_background monitor --json >"$tmp/monitor.json" 2>&1
@@ -106,7 +147,7 @@ ok "monitor looks at the watts" eventually grep -q "drawing " "$tmp/monitor"
 ok "monitor --json too" eventually test -s "$tmp/monitor.json"
 ctl set 90% --reason "watch this" >/dev/null
 ok "monitor tells of a claim" eventually grep -q "claim [0-9]*: node.*watch this" "$tmp/monitor"
-ok "monitor tells of the plan" eventually grep -q "plan: can draw" "$tmp/monitor"
+ok "monitor tells of the plan" eventually grep -q "plan: at most" "$tmp/monitor"
 ctl clear >/dev/null
 ok "monitor tells of a claim's end" eventually grep -q "claim [0-9]* ended" "$tmp/monitor"
 kill -TERM $monitor $json_monitor

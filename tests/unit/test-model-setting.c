@@ -62,7 +62,7 @@ static void a_setting_reads_as_words(void **state)
 	(void)state;
 	assert_string_equal(setting_text(buf, sizeof(buf), &SETTING_AS_FOUND), "as found");
 	assert_string_equal(setting_text(buf, sizeof(buf), &s),
-			    "power state 1, depth 4, chunk 64 KiB, paced to 3.20 W");
+			    "power state 1, depth 4, chunk 64 KiB, IO held to 3.20 W above idle");
 	assert_string_equal(setting_text(small, sizeof(small), &s), "power state");
 	s = (Setting){ .power_state = -1,
 		       .condition = CONDITION_IDLE_B,

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What a limit costs, and what is coming, for people. */
+
+#include "ctl/ctl.h"
+
+typedef struct Cost {
+	json_object *devices;   /* Name, Kind, Pool, Throughput, FullThroughput, P99 */
+	json_object *unlimited; /* planned without a limit: Name, P99; NULL: unknown */
+} Cost;
+
+/* A table of the classes and pools, and who has it worst; each line so far from the left. */
+void cost_print(const Ctl *c, const Cost *cost, size_t indent);
+
+#define CLAIMS_SHOWN 4
+
+/* What is coming, a line each: disks that may sleep, claims that begin or end. */
+void coming_print(const Ctl *c, json_object *state, json_object *devices, size_t indent);

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Claims for people. */
+
+#include <math.h>
+
+#include "base/clock.h"
+#include "ctl/table.h"
+
+void format_claim_limit(char *buf, size_t size, json_object *claim)
+{
+	char watts[32];
+
+	format_watts(watts, sizeof(watts), json_number(claim, "LimitPower"));
+	if (streq(json_text(claim, "Unit"), "%"))
+		snprintf(buf, size, "%g %% (%s)", json_number(claim, "Limit"), watts);
+	else
+		snprintf(buf, size, "%s", watts);
+}
+
+/* JSON has no number for "never", so the member is absent then. */
+static void format_seconds(char *buf, size_t size, double s)
+{
+	format_duration(buf, size, isnan(s) ? USEC_NEVER : (uint64_t)(s * USEC_PER_SEC));
+}
+
+static const char *claim_state(json_object *claim, char *buf, size_t size)
+{
+	char in[32];
+
+	if (json_true(claim, "InForce"))
+		return "in force";
+	if (json_true(claim, "Active"))
+		return "active";
+	format_seconds(in, sizeof(in), json_number(claim, "StartsIn"));
+	snprintf(buf, size, "in %s", in);
+	return buf;
+}
+
+void print_claims(const Ctl *c, json_object *claims)
+{
+	static const char *const columns[] = { ">CLAIM",  "LIMIT", "OF",     "CLASS",  "STATE",
+					       "ENDS IN", "KIND",  "SOURCE", "REASON", NULL };
+	_cleanup_(table_freep) Table *t = table_new(columns);
+
+	for (size_t i = 0; i < json_count(claims); i++) {
+		json_object *claim = json_object_array_get_idx(claims, i);
+		const char *target = json_text(claim, "Target");
+		char limit[64], state[64], ends[32];
+
+		format_claim_limit(limit, sizeof(limit), claim);
+		format_seconds(ends, sizeof(ends), json_number(claim, "ExpiresIn"));
+		table_row(t, json_text(claim, "Cookie"), limit,
+			  *target ? target : json_text(claim, "Scope"), json_text(claim, "Class"),
+			  claim_state(claim, state, sizeof(state)), ends,
+			  json_true(claim, "Standing")   ? "standing"
+			  : json_true(claim, "Orphaned") ? "orphaned"
+							 : "held",
+			  json_text(claim, "Source"), json_text(claim, "Reason"));
+	}
+	table_print(t, c);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ctl/ctl.h"
+
+int verb_version(Ctl *c)
+{
+	_cleanup_json_ json_object *state = NULL, *both = NULL;
+	int status;
+
+	if (!c->json)
+		puts("storpowerctl " STORPOWER_VERSION);
+	fflush(stdout);
+	status = ctl_get_state(c, &state);
+	if (c->json) {
+		both = json_object_new_object();
+		json_object_object_add(both, "storpowerctl",
+				       json_object_new_string(STORPOWER_VERSION));
+		json_object_object_add(both, "storpowerd",
+				       json_object_get(json_member(state, "Version")));
+		json_print(c, both);
+	} else if (!status) {
+		printf("storpowerd %s\n", json_text(state, "Version"));
+	}
+	return status;
+}
+
+int verb_policy(Ctl *c)
+{
+	_cleanup_json_ json_object *state = NULL;
+	int status;
+
+	if (c->n_args > 0)
+		return ctl_simple_call(c, NULL, "SetPolicy", "s", c->args[0]);
+	status = ctl_get_state(c, &state);
+	if (status)
+		return status;
+	if (c->json)
+		json_print(c, json_member(state, "Policy"));
+	else
+		puts(json_text(state, "Policy"));
+	return STATUS_OK;
+}

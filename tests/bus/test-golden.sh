@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# What people see, on terminals of 60, 80 and 120 columns: status, list, plan and explain of a node whose
+# figures stay the same (golden.node), beside what tests/bus/golden/ has of them. What is not the same
+# on every run, such as times and who runs this, is made so first.
+#
+# After a change that is meant, write them anew and look at them:
+#
+#   REGENERATE=yes B=build tests/bus/test-golden.sh; git diff tests/bus/golden
+NODE=$(dirname "$0")/golden.node
+. "$(dirname "$0")/lib.sh"
+export LC_ALL=C.UTF-8 TERM=dumb SUDO_USER=operator TZ=UTC
+golden=$root/tests/bus/golden
+
+command -v script >/dev/null || { echo "Bail out! script is missing: run packaging/deps"; exit 1; }
+
+# In which order the devices answer, and when demand was seen, is another one each time.
+only_the_first_decisions() {
+	awk '/^TIME/ { decisions = 1 }
+	     decisions && /^HH:MM/ && !/\(node\)/ { exit }
+	     { print }'
+}
+
+same_each_time() {
+	sed -e 's/\r$//' -e 's/\x1b\[[0-9;]*m//g' -e "s|by .*golden\.node|by golden.node|" \
+		-e 's/[0-9]\{4\}-[0-9-]* \([0-9:]*\)/\1/' -e 's/[0-9][0-9]:[0-9][0-9]\(:[0-9][0-9]\)\?/HH:MM/g' \
+		-e 's/for [0-9.]*m\?u\?s:/for TIME:/' -e 's/took [0-9.]*[mu]*s/took TIME/' \
+		-e 's/to nvme[0-9] most/to nvmeN most/' -e 's/at most [0-9.]* W since/at most WATTS since/' \
+		-e 's/\(sleep in\) [0-9a-z]*/\1 TIME/' |
+		only_the_first_decisions
+}
+
+seen() { # COLUMNS VERB...: as a terminal of that width has it
+	local columns=$1
+	shift
+	script -qec "stty cols $columns rows 50; '$build/storpowerctl' --no-pager $*" /dev/null </dev/null |
+		tr -d '\004\b' | sed 's/^\^D//' | same_each_time
+}
+
+# As soon as the figures have settled
+is_golden() { # NAME COLUMNS VERB...
+	seen "${@:2}" >"$tmp/$1"
+	if [[ ${REGENERATE:-} ]]; then
+		cp "$tmp/$1" "$golden/$1"
+	fi
+	diff -u "$golden/$1" "$tmp/$1"
+}
+
+fits() { # NAME COLUMNS
+	(($(wc -L <"$tmp/$1") <= $2))
+}
+
+is_settled() {
+	ctl status --json=short | jq -e '.HeldFor > 25' >/dev/null &&
+		ctl list --json=short | jq -e 'all(.Changing | not)' >/dev/null
+}
+
+capture() { # WHEN
+	local columns verb name
+	for columns in 60 80 120; do
+		for verb in status list "plan 70%" explain; do
+			name=$1-${verb%% *}-$columns
+			ok "$verb, $1, at $columns columns" within 3 is_golden "$name" $columns "$verb"
+			ok "no line is wider" fits "$name" $columns
+		done
+	done
+}
+
+start_bus
+start_daemon
+ctl set 70% --for=2h --reason="grid event" >/dev/null
+ok "the limit is held" within 60 is_settled
+capture limited
+is "in a plain locale there is nothing but ASCII" \
+	"$(LC_ALL=C ctl list | LC_ALL=C grep -c '[^ -~]')" 0
+ok "and alike devices share a line" grep -q '^nvme0\.\.\.nvme3 (4) ' <(LC_ALL=C ctl list)
+done_testing
