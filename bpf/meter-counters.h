@@ -34,6 +34,11 @@
 
 #define METER_NO_LIMIT (~0ULL)
 
+/* How long IOs waited, in powers of two: waits[0] counts those below 1024 ns, waits[i] those of
+ * 2^(i - 1) to 2^i times that, and the last one all that waited longer. */
+#define METER_WAITS      32
+#define METER_WAIT_SHIFT 10
+
 /* Of one device, or of one cgroup on one device, on one CPU. Arrays by direction (0 read, 1 write),
  * then pattern (0 random, 1 sequential), in the order of user space's Direction and Pattern. */
 struct meter_counters {
@@ -42,7 +47,17 @@ struct meter_counters {
 	__u64 timed_ios; /* IOs in latency_ns: the kernel takes the time of all, or of none */
 	__u64 latency_ns;
 	__u64 joules;
+	__u64 waits[METER_WAITS]; /* of timed_ios */
 };
+
+/* A bio that waited before it became a request, by its address: for kernels that do not note in the
+ * bio itself when it was submitted. */
+struct meter_delay {
+	__u64 submitted_ns;
+	__u64 admitted_ns;
+};
+
+#define METER_DELAYS_MAX 8192
 
 /* Of one device on one CPU. */
 struct meter_device {

@@ -25,7 +25,9 @@ typedef _Bool bool;
 enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_PERCPU_HASH = 5,
+	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
 
 enum {
@@ -34,6 +36,10 @@ enum {
 
 enum {
 	BPF_F_NO_PREALLOC = 1, /* of a map */
+};
+
+enum {
+	BPF_LOCAL_STORAGE_GET_F_CREATE = 1,
 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -90,11 +96,16 @@ struct bvec_iter {
 	unsigned int bi_size;
 };
 
+struct bio_issue {
+	__u64 value; /* BIO_ISSUE_TIME_BITS of it are nanoseconds */
+};
+
 struct bio {
 	struct block_device *bi_bdev;
 	__u32 bi_opf;
 	struct bvec_iter bi_iter;
-	struct blkcg_gq *bi_blkg; /* CONFIG_BLK_CGROUP */
+	struct blkcg_gq *bi_blkg;  /* CONFIG_BLK_CGROUP */
+	struct bio_issue bi_issue; /* the same, up to Linux 6.17 */
 };
 
 struct request {
@@ -108,6 +119,8 @@ struct request {
 };
 
 #pragma clang attribute pop
+
+#define BIO_ISSUE_TIME_BITS 51
 
 /* Reading and writing have been 0 and 1 for good; the others were renumbered now and then, so
  * theirs are looked up (include/linux/blk_types.h). */

@@ -9,7 +9,7 @@
 #include "device/device.h"
 #include "meter-counters.h"
 
-/* Leaves time_us and what is uncontrolled alone. The latency is NAN when the kernel has noted no
+/* Leaves time_us, has_waits and what is uncontrolled alone. The latency is NAN when the kernel has noted no
  * time of any IO (queue/iostats 0). */
 void meter_figures(const struct meter_counters *c, bool has_joules, DeviceCounters *ret);
 
