@@ -119,10 +119,10 @@ static __always_inline __u64 delayed_since(const struct request *rq)
 	return since;
 }
 
-/* Up to Linux 6.17 submit_bio_noacct_nocheck() notes the time in each bio before io.cost or the want
- * of a free tag holds it up; the time wraps around. From 6.18 on it is noted for io.latency alone, and
- * what is not in the delays was not held up. Of a request that was merged it is the first bio's time. A
- * bio that io.max holds up is stamped behind that. */
+/* Up to Linux 6.17 submit_bio_noacct_nocheck() notes the time in each bio before io.cost or the
+ * want of a free tag holds it up; the time wraps around. From 6.18 on it is noted for io.latency
+ * alone, and what is not in the delays was not held up. Of a request that was merged it is the
+ * first bio's time. A bio that io.max holds up is stamped behind that. */
 static __always_inline __u64 waited_ns(const struct request *rq, __u64 now)
 {
 	__u64 since = 0;

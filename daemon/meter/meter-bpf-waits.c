@@ -53,9 +53,10 @@ void meter_bpf_open_waits(MeterBpf *m)
 	m->sees_waits = r == 0;
 	if (r == 0)
 		return;
-	log_warning_errno(r, "This kernel does not let eBPF watch block_bio_queue and block_getrq: "
-			     "how long applications wait for their IO is not known (log level debug "
-			     "shows more)");
+	log_warning_errno(r,
+			  "This kernel does not let eBPF watch block_bio_queue and block_getrq: "
+			  "how long applications wait for their IO is not known (log level debug "
+			  "shows more)");
 	meter_bpf_close_waits(m);
 }
 

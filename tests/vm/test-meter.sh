@@ -44,12 +44,6 @@ is_near() { # WHAT GOT WANTED PERCENT
 		exit !(off <= most && off >= -most) }'
 }
 
-told() { # as ok, with what was seen beside the verdict
-	local failed=$n_failed
-	ok "$@"
-	((n_failed > failed)) || sed 's/^/# /' "$tmp/ok.log"
-}
-
 started=()
 start_in() { # as load_in, in the background
 	load_in "$@" &
