@@ -16,8 +16,9 @@
 /* BPF_PROG makes a parameter of each argument of the tracepoint. */
 #pragma clang diagnostic ignored "-Wunused-parameter"
 
-#define SECTOR_SHIFT    9
-#define ISSUE_TIME_MASK ((1ULL << BIO_ISSUE_TIME_BITS) - 1)
+#define SECTOR_SHIFT       9
+#define ADMITTED_LATELY_NS 1000000
+#define ISSUE_TIME_MASK    ((1ULL << BIO_ISSUE_TIME_BITS) - 1)
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -105,7 +106,8 @@ static __always_inline __u32 place_of_wait(__u64 ns)
 	return bits + (__u32)units;
 }
 
-/* An older entry of the same address is of a bio that was merged into another's request. */
+/* An older entry of the same address is of a bio whose request was merged into another. A request's
+ * time is taken about when it is admitted, and in Linux 7.2 just behind that. */
 static __always_inline __u64 delayed_since(const struct request *rq)
 {
 	__u64 bio = (__u64)rq->bio, since = 0;
@@ -113,7 +115,7 @@ static __always_inline __u64 delayed_since(const struct request *rq)
 
 	if (!d)
 		return 0;
-	if (d->admitted_ns >= rq->start_time_ns)
+	if (d->admitted_ns + ADMITTED_LATELY_NS >= rq->start_time_ns)
 		since = d->submitted_ns;
 	bpf_map_delete_elem(&delays, &bio);
 	return since;

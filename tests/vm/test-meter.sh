@@ -118,6 +118,9 @@ biolatency_runs() {
 	[[ $(biolatency_ns) -gt 0 ]]
 }
 
+# At completion; and at submission, where the kernel does not note the time itself
+meter_programs='storpower_(meter|begin|admit)'
+
 # What the meter and biolatency (libbpf-tools) take for each IO of the same load. On an emulated
 # processor only their ratio means anything.
 cost() {
@@ -128,9 +131,9 @@ cost() {
 	start_in a.slice cost --rw=randread --bs=4k --time_based --runtime=12 --iodepth=4
 	eventually biolatency_runs
 	statistics cost.0
-	meter=$(run_ns storpower_meter) latency=$(biolatency_ns)
+	meter=$(run_ns "$meter_programs") latency=$(biolatency_ns)
 	sleep 3
-	meter=$(($(run_ns storpower_meter) - meter)) latency=$(($(biolatency_ns) - latency))
+	meter=$(($(run_ns "$meter_programs") - meter)) latency=$(($(biolatency_ns) - latency))
 	statistics cost.1
 	kill -INT $pid
 	end_all
