@@ -50,14 +50,13 @@ struct meter_counters {
 	__u64 waits[METER_WAITS]; /* of timed_ios */
 };
 
-/* A bio that waited before it became a request, by its address: for kernels that do not note in the
- * bio itself when it was submitted. */
-struct meter_delay {
+/* When a bio was submitted, for kernels that do not note it in the bio. Its address says which of
+ * the stamps is its own; where two bios want the same one, the later has it. */
+#define METER_STAMP_BITS 14
+struct meter_stamp {
 	__u64 submitted_ns;
-	__u64 admitted_ns;
+	__u64 bio;
 };
-
-#define METER_DELAYS_MAX 8192
 
 /* Of one device on one CPU. */
 struct meter_device {

@@ -12,13 +12,13 @@
 
 #include "meter-counters.h"
 #include "operation.h"
+#include "stamp.h"
 
 /* BPF_PROG makes a parameter of each argument of the tracepoint. */
 #pragma clang diagnostic ignored "-Wunused-parameter"
 
-#define SECTOR_SHIFT       9
-#define ADMITTED_LATELY_NS 1000000
-#define ISSUE_TIME_MASK    ((1ULL << BIO_ISSUE_TIME_BITS) - 1)
+#define SECTOR_SHIFT    9
+#define ISSUE_TIME_MASK ((1ULL << BIO_ISSUE_TIME_BITS) - 1)
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -55,11 +55,11 @@ struct {
 
 /* Filled by submission.bpf.c, which is loaded where bios have no bi_issue. */
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, METER_DELAYS_MAX);
-	__type(key, __u64);
-	__type(value, struct meter_delay);
-} delays SEC(".maps");
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << METER_STAMP_BITS);
+	__type(key, __u32);
+	__type(value, struct meter_stamp);
+} stamps SEC(".maps");
 
 /* What one completion adds. */
 struct completion {
@@ -106,25 +106,23 @@ static __always_inline __u32 place_of_wait(__u64 ns)
 	return bits + (__u32)units;
 }
 
-/* An older entry of the same address is of a bio whose request was merged into another. A request's
- * time is taken about when it is admitted, and in Linux 7.2 just behind that. */
-static __always_inline __u64 delayed_since(const struct request *rq)
+/* 0: another bio has taken its place. */
+static __always_inline __u64 stamped_ns(const struct request *rq)
 {
-	__u64 bio = (__u64)rq->bio, since = 0;
-	const struct meter_delay *d = bpf_map_lookup_elem(&delays, &bio);
+	const struct meter_stamp *s;
+	__u64 bio = 0; /* as a number, with which one may reckon */
+	__u32 place;
 
-	if (!d)
-		return 0;
-	if (d->admitted_ns + ADMITTED_LATELY_NS >= rq->start_time_ns)
-		since = d->submitted_ns;
-	bpf_map_delete_elem(&delays, &bio);
-	return since;
+	BPF_CORE_READ_INTO(&bio, rq, bio);
+	place = place_of_stamp(bio);
+	s = bpf_map_lookup_elem(&stamps, &place);
+	return s && bio && s->bio == bio ? s->submitted_ns : 0;
 }
 
 /* Up to Linux 6.17 submit_bio_noacct_nocheck() notes the time in each bio before io.cost or the
  * want of a free tag holds it up; the time wraps around. From 6.18 on it is noted for io.latency
- * alone, and what is not in the delays was not held up. Of a request that was merged it is the
- * first bio's time. A bio that io.max holds up is stamped behind that. */
+ * alone. Of a request that was merged it is the first bio's time. A bio that io.max holds up is
+ * stamped behind that. */
 static __always_inline __u64 waited_ns(const struct request *rq, __u64 now)
 {
 	__u64 since = 0;
@@ -135,7 +133,7 @@ static __always_inline __u64 waited_ns(const struct request *rq, __u64 now)
 		if (since)
 			since = now - ((now - since) & ISSUE_TIME_MASK);
 	} else {
-		since = delayed_since(rq);
+		since = stamped_ns(rq);
 	}
 	if (!since)
 		since = rq->start_time_ns;

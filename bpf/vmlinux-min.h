@@ -24,10 +24,9 @@ typedef _Bool bool;
 /* Only what is used (include/uapi/linux/bpf.h): kernel interface, these numbers never change. */
 enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_HASH = 5,
-	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_RINGBUF = 27,
-	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
 
 enum {
@@ -36,10 +35,6 @@ enum {
 
 enum {
 	BPF_F_NO_PREALLOC = 1, /* of a map */
-};
-
-enum {
-	BPF_LOCAL_STORAGE_GET_F_CREATE = 1,
 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)

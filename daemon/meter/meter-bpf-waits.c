@@ -40,7 +40,7 @@ static int load_and_attach(MeterBpf *m)
 	m->submission = submission_bpf__open();
 	if (!m->submission)
 		return -errno;
-	r = bpf_map__reuse_fd(m->submission->maps.delays, bpf_map__fd(m->skeleton->maps.delays));
+	r = bpf_map__reuse_fd(m->submission->maps.stamps, bpf_map__fd(m->skeleton->maps.stamps));
 	if (r == 0)
 		r = submission_bpf__load(m->submission);
 	return r < 0 ? r : submission_bpf__attach(m->submission);
@@ -54,7 +54,7 @@ void meter_bpf_open_waits(MeterBpf *m)
 	if (r == 0)
 		return;
 	log_warning_errno(r,
-			  "This kernel does not let eBPF watch block_bio_queue and block_getrq: "
+			  "This kernel does not let eBPF watch block_bio_queue and block_split: "
 			  "how long applications wait for their IO is not known (log level debug "
 			  "shows more)");
 	meter_bpf_close_waits(m);

@@ -119,7 +119,7 @@ biolatency_runs() {
 }
 
 # At completion; and at submission, where the kernel does not note the time itself
-meter_programs='storpower_(meter|begin|admit)'
+meter_programs='storpower_(meter|begin|split)'
 
 # What the meter and biolatency (libbpf-tools) take for each IO of the same load. On an emulated
 # processor only their ratio means anything.
