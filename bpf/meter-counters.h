@@ -34,6 +34,11 @@
 
 #define METER_NO_LIMIT (~0ULL)
 
+/* How long IOs waited, in powers of two: waits[0] counts those below 1024 ns, waits[i] those of
+ * 2^(i - 1) to 2^i times that, and the last one all that waited longer. */
+#define METER_WAITS      32
+#define METER_WAIT_SHIFT 10
+
 /* Of one device, or of one cgroup on one device, on one CPU. Arrays by direction (0 read, 1 write),
  * then pattern (0 random, 1 sequential), in the order of user space's Direction and Pattern. */
 struct meter_counters {
@@ -42,6 +47,15 @@ struct meter_counters {
 	__u64 timed_ios; /* IOs in latency_ns: the kernel takes the time of all, or of none */
 	__u64 latency_ns;
 	__u64 joules;
+	__u64 waits[METER_WAITS]; /* of timed_ios */
+};
+
+/* When a bio was submitted, for kernels that do not note it in the bio. Its address says which of
+ * the stamps is its own; where two bios want the same one, the later has it. */
+#define METER_STAMP_BITS 14
+struct meter_stamp {
+	__u64 submitted_ns;
+	__u64 bio;
 };
 
 /* Of one device on one CPU. */

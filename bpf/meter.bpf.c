@@ -12,11 +12,13 @@
 
 #include "meter-counters.h"
 #include "operation.h"
+#include "stamp.h"
 
 /* BPF_PROG makes a parameter of each argument of the tracepoint. */
 #pragma clang diagnostic ignored "-Wunused-parameter"
 
-#define SECTOR_SHIFT 9
+#define SECTOR_SHIFT    9
+#define ISSUE_TIME_MASK ((1ULL << BIO_ISSUE_TIME_BITS) - 1)
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -51,6 +53,14 @@ struct {
 	__uint(max_entries, METER_RECORDS_BYTES);
 } records SEC(".maps");
 
+/* Filled by submission.bpf.c, which is loaded where bios have no bi_issue. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << METER_STAMP_BITS);
+	__type(key, __u32);
+	__type(value, struct meter_stamp);
+} stamps SEC(".maps");
+
 /* What one completion adds. */
 struct completion {
 	__u32 direction, sequential;
@@ -58,6 +68,7 @@ struct completion {
 	__u64 ios; /* 1: the request is done; 0: a part of it */
 	__u64 timed_ios, latency_ns;
 	__u64 joules;
+	__u32 wait; /* which of the waits */
 };
 
 /* Where the next IO in this direction would start. One hardware queue completes anywhere, but
@@ -78,6 +89,57 @@ static __always_inline __u32 is_sequential(const struct request *rq, __u64 next,
 	return distance << SECTOR_SHIFT <= (__u64)METER_NEAR_SIZES * bytes;
 }
 
+/* The number of bits of the time, in units of METER_WAIT_SHIFT. */
+static __always_inline __u32 place_of_wait(__u64 ns)
+{
+	__u64 units = ns >> METER_WAIT_SHIFT;
+	__u32 bits = 0;
+
+	if (units >> (METER_WAITS - 1))
+		return METER_WAITS - 1;
+	for (__u32 half = METER_WAITS / 2; half; half /= 2) {
+		if (units >> half) {
+			units >>= half;
+			bits += half;
+		}
+	}
+	return bits + (__u32)units;
+}
+
+/* 0: another bio has taken its place. */
+static __always_inline __u64 stamped_ns(const struct request *rq)
+{
+	const struct meter_stamp *s;
+	__u64 bio = 0; /* as a number, with which one may reckon */
+	__u32 place;
+
+	BPF_CORE_READ_INTO(&bio, rq, bio);
+	place = place_of_stamp(bio);
+	s = bpf_map_lookup_elem(&stamps, &place);
+	return s && bio && s->bio == bio ? s->submitted_ns : 0;
+}
+
+/* Up to Linux 6.17 submit_bio_noacct_nocheck() notes the time in each bio before io.cost or the
+ * want of a free tag holds it up; the time wraps around. From 6.18 on it is noted for io.latency
+ * alone. Of a request that was merged it is the first bio's time. A bio that io.max holds up is
+ * stamped behind that. */
+static __always_inline __u64 waited_ns(const struct request *rq, __u64 now)
+{
+	__u64 since = 0;
+
+	if (bpf_core_field_exists(rq->bio->bi_issue)) {
+		if (rq->bio)
+			since = rq->bio->bi_issue.value & ISSUE_TIME_MASK;
+		if (since)
+			since = now - ((now - since) & ISSUE_TIME_MASK);
+	} else {
+		since = stamped_ns(rq);
+	}
+	if (!since)
+		since = rq->start_time_ns;
+	return now > since ? now - since : 0;
+}
+
 /* Since the driver got it; io_start_time_ns is set only where something asked the queue for
  * statistics (QUEUE_FLAG_STATS: writeback throttling, BFQ, Kyber, io.cost). Else since it was made
  * a request, which includes the wait in a scheduler, as /sys/block/X/stat does. With queue/iostats
@@ -93,6 +155,7 @@ static __always_inline void take_latency(const struct request *rq, __u64 now, st
 	c->timed_ios = 1;
 	if (now > start)
 		c->latency_ns = now - start;
+	c->wait = place_of_wait(waited_ns(rq, now));
 }
 
 /* A request's bios are of one cgroup (block/blk-merge.c: blk_cgroup_mergeable()), and the first is
@@ -133,6 +196,7 @@ static __always_inline void add(struct meter_counters *to, const struct completi
 	to->timed_ios += c->timed_ios;
 	to->latency_ns += c->latency_ns;
 	to->joules += c->joules;
+	to->waits[c->wait & (METER_WAITS - 1)] += c->timed_ios;
 }
 
 /* Windows begin with the first IO after the end of the one before. All CPUs add to one sum, and the

@@ -24,6 +24,7 @@ typedef _Bool bool;
 /* Only what is used (include/uapi/linux/bpf.h): kernel interface, these numbers never change. */
 enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_HASH = 5,
 	BPF_MAP_TYPE_RINGBUF = 27,
 };
@@ -90,11 +91,16 @@ struct bvec_iter {
 	unsigned int bi_size;
 };
 
+struct bio_issue {
+	__u64 value; /* BIO_ISSUE_TIME_BITS of it are nanoseconds */
+};
+
 struct bio {
 	struct block_device *bi_bdev;
 	__u32 bi_opf;
 	struct bvec_iter bi_iter;
-	struct blkcg_gq *bi_blkg; /* CONFIG_BLK_CGROUP */
+	struct blkcg_gq *bi_blkg;  /* CONFIG_BLK_CGROUP */
+	struct bio_issue bi_issue; /* the same, up to Linux 6.17 */
 };
 
 struct request {
@@ -108,6 +114,8 @@ struct request {
 };
 
 #pragma clang attribute pop
+
+#define BIO_ISSUE_TIME_BITS 51
 
 /* Reading and writing have been 0 and 1 for good; the others were renumbered now and then, so
  * theirs are looked up (include/linux/blk_types.h). */

@@ -6,7 +6,7 @@
 #include "bus/bus-internal.h"
 #include "control/consumers.h"
 
-static int append_consumer(sd_bus_message *m, const Consumer *c)
+static int append_figures(sd_bus_message *m, const Consumer *c)
 {
 	const DeviceCounters *k = &c->counters;
 	_cleanup_free_ char *cgroup = printable_copy(c->cgroup);
@@ -15,13 +15,44 @@ static int append_consumer(sd_bus_message *m, const Consumer *c)
 		return -ENOMEM;
 
 	return sd_bus_message_append(
-		m, "a{sv}", 14, "Device", "s", c->device, "Cgroup", "s", cgroup, "CgroupId", "t",
-		c->cgroup_id, "Gone", "b", (int)c->gone, "Uncontrolled", "b", (int)c->uncontrolled,
-		"IdlePower", "d", c->idle_w, "TimeUSec", "t", k->time_us, "ReadIOs", "t",
-		k->ios[READ_IO], "WriteIOs", "t", k->ios[WRITE_IO], "ReadBytes", "t",
-		k->bytes[READ_IO], "WriteBytes", "t", k->bytes[WRITE_IO], "SequentialIOs", "d",
+		m, "{sv}{sv}{sv}{sv}{sv}{sv}{sv}{sv}{sv}{sv}{sv}{sv}{sv}{sv}", "Device", "s",
+		c->device, "Cgroup", "s", cgroup, "CgroupId", "t", c->cgroup_id, "Gone", "b",
+		(int)c->gone, "Uncontrolled", "b", (int)c->uncontrolled, "IdlePower", "d",
+		c->idle_w, "TimeUSec", "t", k->time_us, "ReadIOs", "t", k->ios[READ_IO], "WriteIOs",
+		"t", k->ios[WRITE_IO], "ReadBytes", "t", k->bytes[READ_IO], "WriteBytes", "t",
+		k->bytes[WRITE_IO], "SequentialIOs", "d",
 		k->has_pattern ? (double)k->sequential_ios : NAN, "LatencyTotal", "d",
 		k->latency_us, "Joules", "d", k->has_joules ? k->joules : NAN);
+}
+
+static int append_waits(sd_bus_message *m, const DeviceCounters *k)
+{
+	size_t n = k->has_waits ? WAITS_MAX : 0;
+	int r;
+
+	while (n && !k->waits[n - 1])
+		n--;
+	r = sd_bus_message_open_container(m, 'e', "sv");
+	if (r >= 0)
+		r = sd_bus_message_append(m, "s", "Waits");
+	if (r >= 0)
+		r = sd_bus_message_open_container(m, 'v', "at");
+	if (r >= 0)
+		r = sd_bus_message_append_array(m, 't', k->waits, n * sizeof(*k->waits));
+	if (r >= 0)
+		r = sd_bus_message_close_container(m);
+	return r < 0 ? r : sd_bus_message_close_container(m);
+}
+
+static int append_consumer(sd_bus_message *m, const Consumer *c)
+{
+	int r = sd_bus_message_open_container(m, 'a', "{sv}");
+
+	if (r >= 0)
+		r = append_figures(m, c);
+	if (r >= 0)
+		r = append_waits(m, &c->counters);
+	return r < 0 ? r : sd_bus_message_close_container(m);
 }
 
 int bus_list_consumers(sd_bus_message *call, void *userdata, sd_bus_error *error)

@@ -54,6 +54,7 @@ typedef struct Workload {
 	DeviceCounters counters;
 	bool has_counters;
 	MeterRates rates;
+	double free_wait_p50_us, free_wait_p99_us; /* when it was last not limited; NAN: unknown */
 	Mix mix;
 	bool has_mix;           /* seen, not assumed */
 	double offered_depth;   /* most outstanding IO seen lately */

@@ -186,6 +186,9 @@ typedef struct DeviceWatts {
 
 typedef struct DeviceLoad {
 	double mb_s, iops, depth, mean_kib, read_share, random_share, latency_us;
+	/* from submission on, whatever holds the IO up; before: when the device was last not
+	 * limited; NAN: unknown, and before also while it is not limited */
+	double wait_p50_us, wait_p99_us, wait_p50_before_us, wait_p99_before_us;
 	double demand_mb_s; /* INFINITY: saturated */
 } DeviceLoad;
 

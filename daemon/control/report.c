@@ -160,8 +160,11 @@ static DeviceSleep device_sleep(const Control *c, const Managed *md)
 	return s;
 }
 
-static DeviceLoad device_load(const Workload *w)
+static DeviceLoad device_load(const Managed *md)
 {
+	const Workload *w = &md->workload;
+	bool limited = knob_set_touched(md);
+
 	return (DeviceLoad){ .mb_s = workload_mb_s(w),
 			     .iops = workload_iops(w),
 			     .depth = w->rates.depth,
@@ -169,6 +172,10 @@ static DeviceLoad device_load(const Workload *w)
 			     .read_share = w->mix.read_share,
 			     .random_share = w->mix.random_share,
 			     .latency_us = w->rates.latency_us,
+			     .wait_p50_us = w->rates.wait_p50_us,
+			     .wait_p99_us = w->rates.wait_p99_us,
+			     .wait_p50_before_us = limited ? w->free_wait_p50_us : NAN,
+			     .wait_p99_before_us = limited ? w->free_wait_p99_us : NAN,
 			     .demand_mb_s = w->demand_mb_s };
 }
 
@@ -203,7 +210,7 @@ static void describe(const Control *c, const Managed *md, DeviceState *ret)
 			   .cap_w = md->cap_w,
 			   .estimated_w = md->trust.estimated_w,
 			   .measured_w = md->trust.measured_w },
-		.load = device_load(&md->workload),
+		.load = device_load(md),
 		.sleep = device_sleep(c, md),
 		.cache = { .redirect = md->knobs.actual.redirect,
 			   .known = md->cache.known,

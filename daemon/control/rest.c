@@ -215,7 +215,7 @@ SleepLimits rest_limits(const Managed *md, const Policy *p, const Tools *t, char
  * said to wait for anything. */
 static uint64_t due_us(const Managed *md, uint64_t now_us, uint64_t idle_span, uint64_t up_span)
 {
-	uint64_t idle = idle_us(md, now_us), due = now_us;
+	uint64_t idle = rest_idle_for_us(md, now_us), due = now_us;
 
 	if (idle < MIN_IDLE_US)
 		return USEC_NEVER;

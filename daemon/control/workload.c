@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "control/knob-set.h"
+
 #define RATES_LEAST_US (100 * USEC_PER_MSEC)
 #define MIX_BLEND      0.5  /* weight of the newest second */
 #define BUSY_DEPTH     0.85 /* of the depth it may have: waiting for the device, not for work */
@@ -14,12 +16,16 @@
 
 void workload_init(Managed *md, uint64_t now_us)
 {
-	md->workload = (Workload){ .mix = MIX_UNKNOWN,
-				   .demand_mb_s = INFINITY,
-				   .free_mb_s = INFINITY,
-				   .last_io_us = now_us,
-				   .last_read_us = now_us,
-				   .last_write_us = now_us };
+	md->workload =
+		(Workload){ .mix = MIX_UNKNOWN,
+			    .rates = { .latency_us = NAN, .wait_p50_us = NAN, .wait_p99_us = NAN },
+			    .free_wait_p50_us = NAN,
+			    .free_wait_p99_us = NAN,
+			    .demand_mb_s = INFINITY,
+			    .free_mb_s = INFINITY,
+			    .last_io_us = now_us,
+			    .last_read_us = now_us,
+			    .last_write_us = now_us };
 }
 
 /* Rates over less than that are chance. */
@@ -40,6 +46,15 @@ static void note_io(Workload *w, uint64_t now_us)
 		w->last_write_us = now_us;
 }
 
+/* A second without IO tells nothing of the wait. */
+static void note_wait(Workload *w, bool limited)
+{
+	if (limited || isnan(w->rates.wait_p50_us))
+		return;
+	w->free_wait_p50_us = w->rates.wait_p50_us;
+	w->free_wait_p99_us = w->rates.wait_p99_us;
+}
+
 bool workload_take_counters(Managed *md, const DeviceCounters *c, Tools *t)
 {
 	Workload *w = &md->workload;
@@ -55,6 +70,7 @@ bool workload_take_counters(Managed *md, const DeviceCounters *c, Tools *t)
 	if (r < 0)
 		return false;
 	note_io(w, t->now_us);
+	note_wait(w, knob_set_touched(md));
 	return true;
 }
 

@@ -18,9 +18,9 @@ static void print_now(json_object *a)
 {
 	char cap[32], saved[32], least[32], lost[32];
 
-	printf("%12s  %s devices would be set; all could draw %s at most\n", "Advised",
+	printf("%9s  %s devices would be set; all could draw %s at most\n", "Advised",
 	       json_text(a, "Devices"), watts_of(cap, sizeof(cap), a, "CapPower"));
-	printf("%12s  now: %s less, %s at the least, for %s MB/s less\n", "",
+	printf("%9s  now: %s less, %s at the least, for %s MB/s less\n", "",
 	       watts_of(saved, sizeof(saved), a, "SavedPower"),
 	       watts_of(least, sizeof(least), a, "LeastSavedPower"),
 	       format_number(lost, sizeof(lost), json_number(a, "LostThroughput")));
@@ -32,10 +32,10 @@ static void print_so_far(json_object *a)
 	char in[32], mean[32];
 
 	format_duration(in, sizeof(in), (uint64_t)(seconds * USEC_PER_SEC));
-	printf("%12s  in %s: %.0f J saved, %s on average, for %.0f MB less\n", "", in,
+	printf("%9s  in %s: %.0f J saved, %s on average, for %.0f MB less\n", "", in,
 	       json_number(a, "SavedEnergy"), watts_of(mean, sizeof(mean), a, "MeanSavedPower"),
 	       json_number(a, "LostData"));
-	printf("%12s  settings changed: %s; disks stopped: %s\n", "", json_text(a, "Changes"),
+	printf("%9s  settings changed: %s; disks stopped: %s\n", "", json_text(a, "Changes"),
 	       json_text(a, "Stops"));
 }
 
@@ -49,7 +49,7 @@ void print_advice(json_object *state)
 	if (json_number(a, "CapPower") > 0)
 		print_now(a);
 	if (json_number(a, "Shortfall") > 0)
-		printf("%12s  the limit is %s below what the devices can be brought down to\n", "",
+		printf("%9s  the limit is %s below what the devices can be brought down to\n", "",
 		       watts_of(watts, sizeof(watts), a, "Shortfall"));
 	if (json_number(a, "Seconds") > 0)
 		print_so_far(a);

@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 
 #include "base/clock.h"
+#include "base/waits.h"
 #include "ctl/table.h"
 
 /* The daemon gives sums; their growth between two calls is shown. */
@@ -31,6 +32,25 @@ static json_object *find_same(json_object *rows, json_object *row)
 			return o;
 	}
 	return NULL;
+}
+
+static void read_waits(json_object *row, uint64_t ret[WAITS_MAX])
+{
+	json_object *waits = json_member(row, "Waits");
+
+	memset(ret, 0, WAITS_MAX * sizeof(*ret));
+	for (size_t i = 0; i < MIN(json_count(waits), (size_t)WAITS_MAX); i++)
+		ret[i] = json_object_get_uint64(json_object_array_get_idx(waits, i));
+}
+
+static void add_waits(json_object *o, json_object *before, json_object *after)
+{
+	uint64_t from[WAITS_MAX], to[WAITS_MAX];
+
+	read_waits(before, from);
+	read_waits(after, to);
+	json_object_object_add(o, "WaitP50", json_from_double(waits_percentile_us(from, to, 0.5)));
+	json_object_object_add(o, "WaitP99", json_from_double(waits_percentile_us(from, to, 0.99)));
 }
 
 /* The rates between two rows of a consumer. NULL: it came between the two, or began anew. */
@@ -61,6 +81,7 @@ static json_object *rates(json_object *before, json_object *after)
 	json_object_object_add(o, "IOPS", json_from_double(ios * USEC_PER_SEC / us));
 	json_object_object_add(o, "Depth", json_from_double(latency_us / us));
 	json_object_object_add(o, "Latency", json_from_double(ios > 0 ? latency_us / ios : NAN));
+	add_waits(o, before, after);
 	return o;
 }
 
@@ -148,6 +169,7 @@ static double sum_of_devices(json_object *rows, const char *key)
 static void print_row(Table *t, json_object *row, double all_w)
 {
 	char cgroup[512], watts[32], share[32], mb_s[32], iops[32], depth[32], latency[32];
+	char p50[32], p99[32];
 	double w = json_number(row, "IOPower");
 
 	cgroup_text(row, cgroup, sizeof(cgroup));
@@ -160,13 +182,16 @@ static void print_row(Table *t, json_object *row, double all_w)
 		  format_number(mb_s, sizeof(mb_s), json_number(row, "Throughput")),
 		  format_number(iops, sizeof(iops), json_number(row, "IOPS")),
 		  format_number(depth, sizeof(depth), json_number(row, "Depth")),
-		  format_number(latency, sizeof(latency), json_number(row, "Latency")));
+		  format_number(latency, sizeof(latency), json_number(row, "Latency")),
+		  format_wait(p50, sizeof(p50), json_number(row, "WaitP50")),
+		  format_wait(p99, sizeof(p99), json_number(row, "WaitP99")));
 }
 
 static void print_top(const Ctl *c, json_object *all, json_object *rows)
 {
-	static const char *const columns[] = { "DEVICE", "CGROUP", ">IO POWER", ">SHARE", ">MB/S",
-					       ">IOPS",  ">DEPTH", ">US",       NULL };
+	static const char *const columns[] = { "DEVICE",    "CGROUP",    ">IO POWER", ">SHARE",
+					       ">MB/S",     ">IOPS",     ">DEPTH",    ">US",
+					       ">WAIT P50", ">WAIT P99", NULL };
 	_cleanup_(table_freep) Table *t = table_new(columns);
 	double io_w = sum_of_devices(all, "IOPower");
 	char io[32], idle[32];

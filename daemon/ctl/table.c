@@ -162,6 +162,18 @@ char *format_number(char *buf, size_t size, double v)
 	return buf;
 }
 
+char *format_wait(char *buf, size_t size, double us)
+{
+	const char *unit = us < 1e3 ? "us" : us < 1e6 ? "ms" : "s";
+	double value = us < 1e3 ? us : us < 1e6 ? us / 1e3 : us / 1e6;
+
+	if (isnan(us))
+		snprintf(buf, size, "-");
+	else
+		snprintf(buf, size, value < 10 ? "%.1f %s" : "%.0f %s", value, unit);
+	return buf;
+}
+
 char *format_bytes(char *buf, size_t size, double bytes)
 {
 	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };

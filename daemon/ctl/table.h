@@ -19,6 +19,8 @@ void table_print(const Table *t, const Ctl *c);
 /* "1234" MB/s and the like, into the caller's buffer; NAN prints "-". */
 char *format_number(char *buf, size_t size, double v);
 /* "4.00 KiB"; powers of two. */
+/* "13 us", "1.2 ms", "2.5 s"; "-": unknown */
+char *format_wait(char *buf, size_t size, double us);
 char *format_bytes(char *buf, size_t size, double bytes);
 /* "2026-11-21 16:04:41", local time. */
 char *format_time(char *buf, size_t size, uint64_t realtime_us);

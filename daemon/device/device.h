@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "base/clock.h"
+#include "base/waits.h"
 #include "model/predict.h"
 
 typedef struct Device Device;
@@ -21,11 +22,14 @@ typedef struct DeviceCounters {
 	double latency_us;       /* sum over IOs; also the integral of depth over time */
 	double outstanding;      /* not cumulative: IOs in the device now */
 	double joules;           /* modelled, above idle; valid when has_joules */
+	/* of the IOs, from submission to completion, what held them up before the device included;
+	 * valid when has_waits */
+	uint64_t waits[WAITS_MAX];
 	/* of all the above, what came from the root cgroup, which io.cost does not see; valid when
 	 * has_uncontrolled */
 	uint64_t uncontrolled_ios, uncontrolled_bytes;
 	double uncontrolled_joules;
-	bool has_pattern, has_joules, has_uncontrolled;
+	bool has_pattern, has_joules, has_uncontrolled, has_waits;
 } DeviceCounters;
 
 /* What a device can be asked. An operation that a device does not have is NULL. All may block and

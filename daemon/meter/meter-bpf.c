@@ -105,6 +105,7 @@ int meter_bpf_open(MeterBpf **ret, char **ret_why_not)
 		*ret_why_not = meter_bpf_refusal(r);
 		return r;
 	}
+	meter_bpf_open_waits(m);
 	*ret = TAKE_PTR(m);
 	return 0;
 }
@@ -115,6 +116,7 @@ MeterBpf *meter_bpf_close(MeterBpf *m)
 		return NULL;
 	ring_buffer__free(m->records);
 	meter_bpf_close_wake(m);
+	meter_bpf_close_waits(m);
 	meter_bpf__destroy(m->skeleton);
 	free(m);
 	return NULL;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Private to the meter: the eBPF completion meter, all of libbpf behind three files:
- * meter-bpf.c loads and listens, meter-maps.c counts, meter-bpf-wake.c watches for wake-ups. */
+/* Private to the meter: the eBPF completion meter, all of libbpf behind four files:
+ * meter-bpf.c loads and listens, meter-maps.c counts, meter-bpf-wake.c watches for wake-ups and
+ * meter-bpf-waits.c for what holds IO up before it becomes a request. */
 
 #include <linux/types.h>
 #include <stdbool.h>
@@ -20,6 +21,10 @@ typedef struct MeterBpf MeterBpf;
 int meter_bpf_open(MeterBpf **ret, char **ret_why_not);
 MeterBpf *meter_bpf_close(MeterBpf *m); /* returns NULL */
 DEFINE_CLEANUP(MeterBpf *, meter_bpf_close);
+
+/* Are the waits of struct meter_counters from submission on? Else what held an IO up before it
+ * became a request is missing. */
+bool meter_bpf_sees_waits(const MeterBpf *m);
 
 /* What the kernel's refusal to load or attach means; r is a negative errno. */
 char *meter_bpf_refusal(int r);

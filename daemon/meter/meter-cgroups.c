@@ -21,6 +21,8 @@ static void add_up(struct meter_counters *to, const struct meter_counters *c)
 	to->timed_ios += c->timed_ios;
 	to->latency_ns += c->latency_ns;
 	to->joules += c->joules;
+	for (int i = 0; i < METER_WAITS; i++)
+		to->waits[i] += c->waits[i];
 }
 
 const char *meter_cgroup_name(Meter *m, uint64_t id, bool *ret_gone)
@@ -64,6 +66,7 @@ static bool read_cgroup_row(Meter *m, const struct meter_cgroup_key *key, MeterC
 	*ret = (MeterCgroup){ .devnum = w->devnum, .id = key->cgroup };
 	ret->counters.time_us = clock_now_us(&clock_boottime);
 	meter_figures(&c, w->has_energy, &ret->counters);
+	ret->counters.has_waits = meter_bpf_sees_waits(m->bpf);
 	ret->name = meter_cgroup_name(m, key->cgroup, &ret->gone);
 	return ret->counters.bytes[READ_IO] + ret->counters.bytes[WRITE_IO] > 0;
 }

@@ -3,11 +3,13 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 #include "meter/meter.h"
 
 /* bpf/meter-counters.h counts by these numbers. */
 static_assert(READ_IO == 0 && WRITE_IO == 1 && _DIRECTION_MAX == 2, "directions");
+static_assert(WAITS_MAX == METER_WAITS, "waits");
 static_assert(RANDOM_IO == 0 && SEQUENTIAL_IO == 1 && _PATTERN_MAX == 2, "patterns");
 
 /* More than any IO costs, and small enough that the kernel's product with a size does not overflow.
@@ -26,6 +28,7 @@ void meter_figures(const struct meter_counters *c, bool has_joules, DeviceCounte
 	}
 	ret->joules = has_joules ? (double)c->joules / METER_UNITS_PER_J : 0;
 	ret->latency_us = (double)c->latency_ns / 1e3;
+	memcpy(ret->waits, c->waits, sizeof(ret->waits));
 	if (!c->timed_ios && ret->ios[READ_IO] + ret->ios[WRITE_IO])
 		ret->latency_us = NAN;
 }

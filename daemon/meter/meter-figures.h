@@ -9,8 +9,8 @@
 #include "device/device.h"
 #include "meter-counters.h"
 
-/* Leaves time_us and what is uncontrolled alone. The latency is NAN when the kernel has noted no
- * time of any IO (queue/iostats 0). */
+/* Leaves time_us, has_waits and what is uncontrolled alone. The latency is NAN when the kernel has
+ * noted no time of any IO (queue/iostats 0). */
 void meter_figures(const struct meter_counters *c, bool has_joules, DeviceCounters *ret);
 
 /* False: some energy is not known, and all of them are set to 0. */

@@ -14,11 +14,14 @@ static bool do_not_belong_together(const DeviceCounters *before, const DeviceCou
 	for (int i = 0; i < _DIRECTION_MAX; i++)
 		if (after->ios[i] < before->ios[i] || after->bytes[i] < before->bytes[i])
 			return true;
+	for (int i = 0; i < WAITS_MAX; i++)
+		if (after->waits[i] < before->waits[i])
+			return true;
 	return after->time_us < before->time_us || after->sequential_ios < before->sequential_ios ||
 	       after->latency_us < before->latency_us || after->joules < before->joules ||
 	       after->uncontrolled_bytes < before->uncontrolled_bytes ||
 	       after->has_pattern != before->has_pattern ||
-	       after->has_joules != before->has_joules ||
+	       after->has_joules != before->has_joules || after->has_waits != before->has_waits ||
 	       after->has_uncontrolled != before->has_uncontrolled;
 }
 
@@ -29,6 +32,11 @@ static double uncontrolled_share(const DeviceCounters *before, const DeviceCount
 	uint64_t uncontrolled = after->uncontrolled_bytes - before->uncontrolled_bytes;
 
 	return bytes > 0 ? MIN((double)uncontrolled / bytes, 1.0) : NAN;
+}
+
+static double wait_us(const DeviceCounters *before, const DeviceCounters *after, double share)
+{
+	return after->has_waits ? waits_percentile_us(before->waits, after->waits, share) : NAN;
 }
 
 static double ratio(double part, double whole)
@@ -61,6 +69,8 @@ int meter_rates(const DeviceCounters *before, const DeviceCounters *after, Meter
 	ret->write_kib = ratio(bytes[WRITE_IO] / KIB, ios[WRITE_IO]);
 	ret->depth = latency_us / us;
 	ret->latency_us = ratio(latency_us, all);
+	ret->wait_p50_us = wait_us(before, after, 0.5);
+	ret->wait_p99_us = wait_us(before, after, 0.99);
 	ret->joules_per_s =
 		after->has_joules ? (after->joules - before->joules) / ret->seconds : NAN;
 	ret->uncontrolled_share =

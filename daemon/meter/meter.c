@@ -123,7 +123,7 @@ static int read_bpf(const Meter *m, const Watched *w, DeviceCounters *ret)
 
 	if (r < 0)
 		return r;
-	*ret = (DeviceCounters){ .time_us = now };
+	*ret = (DeviceCounters){ .time_us = now, .has_waits = meter_bpf_sees_waits(m->bpf) };
 	meter_figures(&d.counters, w->has_energy, ret);
 	return read_uncontrolled(m, w, ret);
 }

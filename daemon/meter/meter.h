@@ -82,7 +82,8 @@ typedef struct MeterRates {
 	double read_share, random_share; /* of IOs; NAN when nothing was seen */
 	double read_kib, write_kib;      /* mean size; NAN when none */
 	double depth;                    /* time-weighted mean */
-	double latency_us;               /* mean; NAN when none */
+	double latency_us;               /* mean, in the device; NAN when none */
+	double wait_p50_us, wait_p99_us; /* from submission on; NAN when none, or not known */
 	double joules_per_s;             /* NAN when the source has none */
 	double uncontrolled_share;       /* of the bytes: the root cgroup's; NAN when not known */
 } MeterRates;

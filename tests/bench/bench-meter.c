@@ -35,7 +35,7 @@ typedef struct Cost {
 typedef struct Run {
 	double iops, ios;
 	BpfFigures meter;
-	double waking_ns, biolatency_ns; /* in all */
+	double submission_ns, waking_ns, biolatency_ns; /* in all */
 } Run;
 
 /* fio's terse format 3: field 8 is the read IOPS. */
@@ -64,6 +64,12 @@ static double run_ns(const char *const *names)
 		if (bpf_figures(*names, &figures) == 0)
 			ns += (double)figures.run_ns;
 	return ns;
+}
+
+/* 0 where the kernel itself notes when a bio was submitted. */
+static double submission_ns(void)
+{
+	return run_ns((const char *const[]){ "storpower_begin", "storpower_split", NULL });
 }
 
 static double waking_ns(void)
@@ -137,6 +143,7 @@ static int metered_run(const LoopDev *l, double cap_w, bool watch_wake, Run *ret
 	if (r < 0)
 		return r;
 	ret->ios = (double)(c.ios[READ_IO] + c.ios[WRITE_IO]);
+	ret->submission_ns = submission_ns();
 	ret->waking_ns = waking_ns();
 	ret->biolatency_ns = biolatency_ns() - before;
 	return bpf_figures("storpower_meter", &ret->meter);
@@ -148,7 +155,7 @@ static int mean_ns(const LoopDev *l, double cap_w, Run *run, double *ret)
 
 	if (r < 0 || !run->meter.runs)
 		return r < 0 ? r : -ENODATA;
-	*ret = (double)run->meter.run_ns / (double)run->meter.runs;
+	*ret = ((double)run->meter.run_ns + run->submission_ns) / (double)run->meter.runs;
 	return 0;
 }
 

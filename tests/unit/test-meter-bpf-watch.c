@@ -72,7 +72,8 @@ static void the_hooks_are_there_only_while_a_disk_is_watched(void **state)
 	Fixture *f = need(state);
 	unsigned before = links();
 
-	assert_int_equal(before, 1); /* the meter's */
+	/* the meter's, and two more where the kernel does not note when a bio is submitted */
+	assert_true(before == 1 || before == 3);
 	for (int i = 0; i < 3; i++) {
 		watch(f, true);
 		watch(f, true);

@@ -62,6 +62,38 @@ static void rates_are_differences_over_time(void **state)
 	assert_float_equal(r.joules_per_s, 1.5, NEAR);
 }
 
+static void waits_are_percentiles_of_what_came_between(void **state)
+{
+	DeviceCounters begin = start, end = later();
+	MeterRates r;
+
+	(void)state;
+	begin.waits[20] = end.waits[20] = 1000; /* earlier, and of no interest */
+	end.waits[4] = 90;                      /* 8.192 to 16.384 us */
+	end.waits[11] = 10;                     /* 1048.576 to 2097.152 us */
+	assert_int_equal(meter_rates(&begin, &end, &r), 0);
+	assert_true(isnan(r.wait_p50_us) && isnan(r.wait_p99_us));
+	begin.has_waits = end.has_waits = true;
+	assert_int_equal(meter_rates(&begin, &end, &r), 0);
+	assert_float_equal(r.wait_p50_us, 8.192 * (1 + 50.0 / 90), 1e-6);
+	assert_float_equal(r.wait_p99_us, 1048.576 * 1.9, 1e-6);
+	assert_int_equal(meter_rates(&begin, &begin, &r), -EAGAIN);
+	end.waits[20]--;
+	assert_int_equal(meter_rates(&begin, &end, &r), -ESTALE);
+}
+
+static void the_shortest_and_the_longest_waits_have_places(void **state)
+{
+	uint64_t none[WAITS_MAX] = { 0 }, some[WAITS_MAX] = { [0] = 1 };
+
+	(void)state;
+	assert_true(isnan(waits_percentile_us(none, none, 0.5)));
+	assert_float_equal(waits_percentile_us(none, some, 1), 1.024, 1e-9);
+	some[0] = 0;
+	some[WAITS_MAX - 1] = 1;
+	assert_true(waits_percentile_us(none, some, 0.5) > 0x1p30);
+}
+
 static void a_still_device_has_rates_of_zero_and_no_shares(void **state)
 {
 	DeviceCounters end = start;
@@ -202,6 +234,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rates_are_differences_over_time),
+		cmocka_unit_test(waits_are_percentiles_of_what_came_between),
+		cmocka_unit_test(the_shortest_and_the_longest_waits_have_places),
 		cmocka_unit_test(a_still_device_has_rates_of_zero_and_no_shares),
 		cmocka_unit_test(a_direction_without_io_has_no_mean_size),
 		cmocka_unit_test(what_the_source_does_not_know_is_nan_and_never_zero),

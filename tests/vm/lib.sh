@@ -14,6 +14,12 @@ vm_reset() {
 	sleep 60
 }
 
+told() { # as ok, with what was seen beside the verdict
+	local failed=$n_failed
+	ok "$@"
+	((n_failed > failed)) || sed 's/^/# /' "$tmp/ok.log"
+}
+
 # One property of a device, as JSON or plain text
 says() { # DEVICE PROPERTY
 	ctl show "$1" --json=short | jq -r ".$2"

@@ -44,12 +44,6 @@ is_near() { # WHAT GOT WANTED PERCENT
 		exit !(off <= most && off >= -most) }'
 }
 
-told() { # as ok, with what was seen beside the verdict
-	local failed=$n_failed
-	ok "$@"
-	((n_failed > failed)) || sed 's/^/# /' "$tmp/ok.log"
-}
-
 started=()
 start_in() { # as load_in, in the background
 	load_in "$@" &
@@ -124,6 +118,9 @@ biolatency_runs() {
 	[[ $(biolatency_ns) -gt 0 ]]
 }
 
+# At completion; and at submission, where the kernel does not note the time itself
+meter_programs='storpower_(meter|begin|split)'
+
 # What the meter and biolatency (libbpf-tools) take for each IO of the same load. On an emulated
 # processor only their ratio means anything.
 cost() {
@@ -134,9 +131,9 @@ cost() {
 	start_in a.slice cost --rw=randread --bs=4k --time_based --runtime=12 --iodepth=4
 	eventually biolatency_runs
 	statistics cost.0
-	meter=$(run_ns storpower_meter) latency=$(biolatency_ns)
+	meter=$(run_ns "$meter_programs") latency=$(biolatency_ns)
 	sleep 3
-	meter=$(($(run_ns storpower_meter) - meter)) latency=$(($(biolatency_ns) - latency))
+	meter=$(($(run_ns "$meter_programs") - meter)) latency=$(($(biolatency_ns) - latency))
 	statistics cost.1
 	kill -INT $pid
 	end_all
