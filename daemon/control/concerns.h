@@ -50,19 +50,24 @@ typedef struct KnobSet {
 	uint64_t froze_us;     /* its queue was stopped by a knob, last */
 } KnobSet;
 
+/* When it was last not held back. */
+typedef struct Unheld {
+	double mb_s;                     /* what it asked for; INFINITY: unknown */
+	uint64_t until_us;               /* so long that is believed while it is held back */
+	double wait_p50_us, wait_p99_us; /* when it was last not limited; NAN: unknown */
+} Unheld;
+
 typedef struct Workload {
 	DeviceCounters counters;
 	bool has_counters;
 	MeterRates rates;
-	double free_wait_p50_us, free_wait_p99_us; /* when it was last not limited; NAN: unknown */
 	Mix mix;
-	bool has_mix;           /* seen, not assumed */
-	double offered_depth;   /* most outstanding IO seen lately */
-	double demand_mb_s;     /* INFINITY: as much as it can get */
-	double free_mb_s;       /* the same when it was last not held back; INFINITY: unknown */
-	uint64_t free_until_us; /* so long that is believed while it is held back */
-	double waiting;         /* IOs in the device when it was last looked at */
-	uint64_t waiting_us;    /* when that was */
+	bool has_mix;         /* seen, not assumed */
+	double offered_depth; /* most outstanding IO seen lately */
+	double demand_mb_s;   /* INFINITY: as much as it can get */
+	Unheld unheld;
+	double waiting;      /* IOs in the device when it was last looked at */
+	uint64_t waiting_us; /* when that was */
 	uint64_t last_io_us, last_read_us, last_write_us;
 	uint64_t own_io_until_us; /* until then a knob of ours writes to the disk itself */
 } Workload;

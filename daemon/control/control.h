@@ -24,6 +24,11 @@ typedef struct SleepConfig {
 	double spinup_w; /* all spin-ups together may draw; INFINITY: no limit of its own */
 } SleepConfig;
 
+typedef struct LimitConfig {
+	double guard_w;            /* kept free below every budget; 0 */
+	const double *tolerance_s; /* of claims that name none, by class; NULL: none */
+} LimitConfig;
+
 typedef struct ControlConfig {
 	const ProfileStore *profiles;
 	const char *const *policy_directories;
@@ -31,8 +36,7 @@ typedef struct ControlConfig {
 	const char *claims_path; /* standing claims; NULL: not kept */
 	const char *journal_path;
 	bool bpf;
-	double guard_w;            /* kept free below every budget; 0 */
-	const double *tolerance_s; /* of claims that name none, by class; NULL: none */
+	LimitConfig limit;
 	const SensorConfig *sensors;
 	size_t n_sensors;
 	const char *sysfs_root; /* of the sensors; NULL: /sys */
@@ -158,6 +162,13 @@ typedef struct AdviceState {
 	uint64_t stops;     /* of them: disks stopped */
 } AdviceState;
 
+/* Seconds. */
+typedef struct NodeOverload {
+	double tolerance_s; /* of the effective claim; 0: none */
+	double spent_s;     /* of that, and not regained */
+	double react_s;     /* from an overrun to the last fast knob, at most, of late */
+} NodeOverload;
+
 typedef struct ControlState {
 	double budget_w;        /* effective; INFINITY: none */
 	const Claim *effective; /* NULL: none */
@@ -168,9 +179,7 @@ typedef struct ControlState {
 	bool degraded;
 	double shortfall_w;
 	uint64_t last_enforce_us; /* from the event to the last fast knob of the last plan */
-	double tolerance_s;       /* of the effective claim; 0: none */
-	double overload_s;        /* of that, what is spent and not regained */
-	double react_s;           /* from an overrun to the last fast knob, at most, of late */
+	NodeOverload overload;
 	size_t n_devices;
 	const char *meter;          /* "ebpf", ... */
 	const char *meter_why_not;  /* NULL when eBPF runs */

@@ -25,7 +25,7 @@ bool gather_counts_expected(const Control *c)
 /* The budget less what is kept free. */
 static double spendable_w(const Control *c, double *ret_doubt)
 {
-	double budget_w = c->limits.budget_w - c->config.guard_w;
+	double budget_w = c->limits.budget_w - c->config.limit.guard_w;
 
 	*ret_doubt = 1;
 	if (isinf(budget_w))

@@ -186,7 +186,8 @@ int limits_add(Limits *l, const Claim *claim, const Tools *t, uint64_t *ret_cook
 		return r;
 	c.created_us = t->now_us;
 	if (isnan(c.tolerance_s))
-		c.tolerance_s = t->config->tolerance_s ? t->config->tolerance_s[c.class] : 0;
+		c.tolerance_s =
+			t->config->limit.tolerance_s ? t->config->limit.tolerance_s[c.class] : 0;
 	r = claims_add(l->claims, &c, ret_cookie);
 	if (r >= 0) {
 		note(l, *ret_cookie, NULL);

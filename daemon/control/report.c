@@ -79,6 +79,14 @@ static NodeWatts node_watts(const Control *c)
 	return w;
 }
 
+static NodeOverload overload(const Control *c)
+{
+	const Claim *effective = limits_effective(&c->limits);
+
+	return (NodeOverload){ effective ? effective->tolerance_s : 0, c->gauges.overload.spent_s,
+			       c->gauges.overload.react_s };
+}
+
 void control_state(const Control *c, ControlState *ret)
 {
 	*ret = (ControlState){
@@ -91,11 +99,7 @@ void control_state(const Control *c, ControlState *ret)
 		.enforcing = c->limits.enforcing,
 		.shortfall_w = shortfall_w(c),
 		.last_enforce_us = c->enforcement.last_enforce_us,
-		.tolerance_s = limits_effective(&c->limits)
-				       ? limits_effective(&c->limits)->tolerance_s
-				       : 0,
-		.overload_s = c->gauges.overload.spent_s,
-		.react_s = c->gauges.overload.react_s,
+		.overload = overload(c),
 		.n_devices = c->fleet.n,
 		.meter = c->tools.meter_why_not ? "device counters" : "ebpf",
 		.meter_why_not = c->tools.meter_why_not,
@@ -174,8 +178,8 @@ static DeviceLoad device_load(const Managed *md)
 			     .latency_us = w->rates.latency_us,
 			     .wait_p50_us = w->rates.wait_p50_us,
 			     .wait_p99_us = w->rates.wait_p99_us,
-			     .wait_p50_before_us = limited ? w->free_wait_p50_us : NAN,
-			     .wait_p99_before_us = limited ? w->free_wait_p99_us : NAN,
+			     .wait_p50_before_us = limited ? w->unheld.wait_p50_us : NAN,
+			     .wait_p99_before_us = limited ? w->unheld.wait_p99_us : NAN,
 			     .demand_mb_s = w->demand_mb_s };
 }
 

@@ -19,10 +19,8 @@ void workload_init(Managed *md, uint64_t now_us)
 	md->workload =
 		(Workload){ .mix = MIX_UNKNOWN,
 			    .rates = { .latency_us = NAN, .wait_p50_us = NAN, .wait_p99_us = NAN },
-			    .free_wait_p50_us = NAN,
-			    .free_wait_p99_us = NAN,
 			    .demand_mb_s = INFINITY,
-			    .free_mb_s = INFINITY,
+			    .unheld = { INFINITY, 0, NAN, NAN },
 			    .last_io_us = now_us,
 			    .last_read_us = now_us,
 			    .last_write_us = now_us };
@@ -51,8 +49,8 @@ static void note_wait(Workload *w, bool limited)
 {
 	if (limited || isnan(w->rates.wait_p50_us))
 		return;
-	w->free_wait_p50_us = w->rates.wait_p50_us;
-	w->free_wait_p99_us = w->rates.wait_p99_us;
+	w->unheld.wait_p50_us = w->rates.wait_p50_us;
+	w->unheld.wait_p99_us = w->rates.wait_p99_us;
 }
 
 bool workload_take_counters(Managed *md, const DeviceCounters *c, Tools *t)
@@ -149,9 +147,9 @@ static bool is_saturated(const Managed *md, double near)
  * it, and be held back again. Who gets more than that asks for more. */
 static double held_back_mb_s(Workload *w, uint64_t now_us)
 {
-	if (now_us >= w->free_until_us || workload_mb_s(w) > w->free_mb_s)
-		w->free_mb_s = INFINITY;
-	return w->free_mb_s;
+	if (now_us >= w->unheld.until_us || workload_mb_s(w) > w->unheld.mb_s)
+		w->unheld.mb_s = INFINITY;
+	return w->unheld.mb_s;
 }
 
 /* A device planned for its demand and the policy's headroom is busy for 1/headroom of the time:
@@ -167,8 +165,8 @@ void workload_judge(Managed *md, const Policy *policy, const Tools *t)
 		w->demand_mb_s = held_back_mb_s(w, t->now_us);
 		return;
 	}
-	w->demand_mb_s = w->free_mb_s = workload_mb_s(w);
-	w->free_until_us = t->now_us + REMEMBERED_US;
+	w->demand_mb_s = w->unheld.mb_s = workload_mb_s(w);
+	w->unheld.until_us = t->now_us + REMEMBERED_US;
 }
 
 void workload_forget_counters(Managed *md)

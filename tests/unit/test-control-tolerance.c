@@ -91,9 +91,9 @@ static void a_binding_budget_is_used_and_held(void **state)
 	fixture_run(&f, 60);
 	drawn_w = mean_watts(&f, 300);
 	print_message("# %.1f W drawn of %.1f W, %.1f W without\n", drawn_w, budget_w, free_w);
-	print_message("# overload %.2f s\n", state_of(&f).overload_s);
+	print_message("# overload %.2f s\n", state_of(&f).overload.spent_s);
 	assert_true(drawn_w <= budget_w);
-	assert_true(state_of(&f).overload_s <= TOLERANCE_S);
+	assert_true(state_of(&f).overload.spent_s <= TOLERANCE_S);
 	fixture_close(&f);
 }
 
@@ -123,7 +123,7 @@ static void everybody_at_once_spends_no_more_than_is_tolerated(void **state)
 		      100 * o.unspent_j / (budget_w * o.seconds));
 	print_message("# %.2f s of %d s were spent at most\n", most_s, TOLERANCE_S);
 	assert_true(most_s <= TOLERANCE_S);
-	assert_true(state_of(&f).overload_s <= TOLERANCE_S);
+	assert_true(state_of(&f).overload.spent_s <= TOLERANCE_S);
 	fixture_close(&f);
 }
 
