@@ -59,14 +59,15 @@ static void write_field(FILE *f, const RecordField *field, const void *at)
 {
 	const char *text = field->type == FIELD_TEXT ? *(char *const *)at : NULL;
 	uint64_t count = field->type == FIELD_COUNT ? *(const uint64_t *)at : 0;
+	double number = field->type == FIELD_NUMBER ? *(const double *)at : 0;
 
-	if (field->optional && !text && !count)
+	if (field->optional && !text && !count && number == 0)
 		return;
 	fprintf(f, " %s=", field->key);
 	switch (field->type) {
 	case FIELD_TEXT: quote_write(f, text); break;
 	case FIELD_COUNT: fprintf(f, "%" PRIu64, count); break;
-	case FIELD_NUMBER: write_number(f, *(const double *)at); break;
+	case FIELD_NUMBER: write_number(f, number); break;
 	}
 }
 

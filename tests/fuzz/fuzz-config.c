@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/clock.h"
 #include "config/config.h"
 #include "fuzz-ini.h"
 
@@ -34,6 +35,20 @@ static void put_daemon(FuzzReport *r, const Config *c)
 	fuzz_put_number(r, "cycles_a_day=", c->cycles_a_day, "\n");
 	fuzz_put_number(r, "service_years=", c->service_years, "\n");
 	fuzz_put_text(r, "log_level", level_name(c->log_level));
+}
+
+static void put_tolerances(FuzzReport *r, const Config *c)
+{
+	fputs("[tolerance]\n", r->stream);
+	for (ClaimClass k = 0; k < _CLASS_MAX; k++) {
+		double us = c->tolerance_s[k] * USEC_PER_SEC;
+
+		fuzz_check(us >= 0 && us <= CLAIM_TOLERANCE_MAX_S * USEC_PER_SEC);
+		if (us > 0)
+			fprintf(r->stream, "%s=%.0fus\n", claim_class_name(k), us);
+		else
+			fprintf(r->stream, "%s=none\n", claim_class_name(k));
+	}
 }
 
 static void put_device(FuzzReport *r, const BlockConfig *d)
@@ -81,6 +96,7 @@ static char *report(const char *path, bool *ret_complaints)
 	*ret_complaints = warnings > 0;
 	fuzz_report_begin(&r);
 	put_daemon(&r, c);
+	put_tolerances(&r, c);
 	for (size_t i = 0; i < c->n_devices; i++)
 		put_device(&r, &c->devices[i]);
 	for (size_t i = 0; i < c->n_sensors; i++)
@@ -105,6 +121,10 @@ static const FuzzIni ini = {
 			{ "storpower discover", "yes" },
 			{ "storpower on_conflict", "yield" },
 			{ "storpower guard", "0W" },
+			{ "tolerance schedule", "none" },
+			{ "tolerance signal", "none" },
+			{ "tolerance operator", "none" },
+			{ "tolerance emergency", "none" },
 			{ "storpower spinups_at_once", "2" },
 			{ "storpower spinup_power", "none" },
 			{ "storpower cycles_a_day", "10" },

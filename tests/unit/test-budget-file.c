@@ -71,6 +71,22 @@ static uint64_t left_of_an_hour(const char *boot, uint64_t boottime, uint64_t re
 	return claim ? claim->expiry_us - boottime : 0;
 }
 
+static void what_is_tolerated_survives(void **state)
+{
+	_cleanup_(claims_freep) Claims *c = claims_new(), *back = NULL;
+	_cleanup_free_ char *text = NULL;
+	uint64_t cookie;
+
+	(void)state;
+	add(c, &(Claim){ .limit = 1, .tolerance_s = 2.5, .expiry_us = USEC_NEVER });
+	assert_int_equal(
+		claims_add(c, &(Claim){ .limit = 1, .tolerance_s = 61, .expiry_us = 1 }, &cookie),
+		-EINVAL);
+	text = save(c, BOOT_A, HOUR, WALL);
+	back = load(text, BOOT_B, HOUR, WALL);
+	assert_true(claims_get(back, 0)->tolerance_s == 2.5);
+}
+
 static void any_reason_survives(void **state)
 {
 	static const char *const reasons[] = {
@@ -503,6 +519,7 @@ static void a_claim_whose_words_are_no_text_is_kept_with_other_words(void **stat
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_tolerated_survives),
 		cmocka_unit_test(any_reason_survives),
 		cmocka_unit_test(the_text_is_one_a_person_can_read),
 		cmocka_unit_test(owner_bound_claims_are_saved_with_their_bus),

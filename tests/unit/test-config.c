@@ -103,7 +103,8 @@ static void every_key_is_read(void **state)
 	put(*state, 2, "storpower.conf",
 	    "# comment\n[storpower]\npolicy = latency\nsimulate=/a/b c.node\n"
 	    "bus=unix:path=/run/x\nstate_directory=/s\nruntime_directory=/r\nbpf=no\n"
-	    "discover=no\nmode=advise\non_conflict=insist\nguard=0.5kW\nlog_level=debug\n\n[device loop0]\nprofile=pm9a3\ngroup=g 1\n"
+	    "discover=no\nmode=advise\non_conflict=insist\nguard=0.5kW\nlog_level=debug\n\n"
+	    "[tolerance]\nschedule=2.5s\nsignal=none\n[device loop0]\nprofile=pm9a3\ngroup=g 1\n"
 	    "[device  nvme0n1]\ngroup=g1 ; first rack\n");
 	c = get(*state, 1);
 	assert_string_equal(c->policy, "latency");
@@ -114,6 +115,8 @@ static void every_key_is_read(void **state)
 	assert_false(c->bpf || c->discover);
 	assert_true(c->insists && c->advises);
 	assert_true(c->guard_w == 500);
+	assert_true(c->tolerance_s[CLASS_SCHEDULE] == 2.5);
+	assert_true(c->tolerance_s[CLASS_SIGNAL] == 0 && c->tolerance_s[CLASS_OPERATOR] == 0);
 	assert_int_equal(c->log_level, LOG_DEBUG);
 	assert_int_equal(c->n_devices, 2);
 	assert_string_equal(c->devices[0].name, "loop0");
