@@ -21,6 +21,8 @@
 #define FIRST_SPREAD    0.01
 #define CORRECTION_NEWS 0.004
 #define SENSOR_MARGIN   0.005
+#define FACTOR_MOST     1.5
+#define STEADY          0.03 /* from look to look */
 #define MARGIN_MOST     0.1
 
 int gauges_open(Gauges *g, const Tools *t)
@@ -260,19 +262,34 @@ static bool is_fresh(Correction *c, uint64_t now_us)
 	return fresh;
 }
 
+/* A sensor tells of a moment ago: while the draw moves it tells of another draw. */
+static bool is_steady(Correction *c, double modelled_w, double measured_w)
+{
+	bool steady = fabs(modelled_w - c->modelled_w) < STEADY * modelled_w &&
+		      fabs(measured_w - c->measured_w) < STEADY * measured_w;
+
+	c->modelled_w = modelled_w;
+	c->measured_w = measured_w;
+	return steady;
+}
+
 static Need correct(Gauges *g, double modelled_w, bool settling, uint64_t now_us)
 {
 	Correction *c = &g->correction;
 	double factor = g->measured_w / modelled_w;
-	bool was = c->known, fresh = is_fresh(c, now_us), measured = isfinite(factor) && factor > 0;
+	bool was = c->known, fresh = is_fresh(c, now_us),
+	     steady = is_steady(c, modelled_w, g->measured_w);
+	bool measured = isfinite(factor) && factor > 0;
 
 	c->known = was && fresh && measured;
 	if (!fresh || !measured)
 		return was ? need(NEED_BETTER_PLAN, CAUSE_DEMAND) : NOTHING_NEEDED;
-	if (settling)
+	if (settling || !steady)
 		return NOTHING_NEEDED;
+	factor = CLAMP(factor, 1 / FACTOR_MOST, FACTOR_MOST);
 	if (!was)
-		*c = (Correction){ true, factor, FIRST_SPREAD, INFINITY, now_us };
+		*c = (Correction){ true,   MAX(factor, 1.0), FIRST_SPREAD, 0,
+				   now_us, modelled_w,       g->measured_w };
 	return take_factor(c, factor);
 }
 

@@ -25,6 +25,7 @@ typedef struct Correction {
 	double spread;   /* how far single readings are from it */
 	double in_force; /* the factor that is planned with */
 	uint64_t looked_us;
+	double modelled_w, measured_w; /* at that look */
 } Correction;
 
 /* overload.c: how much of what is tolerated has been spent. */

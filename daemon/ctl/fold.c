@@ -19,9 +19,9 @@ bool fold_next(Fold *f, FoldAlike alike)
 }
 
 /* What comes of it but for figures: "power state 1, IO held to # W above idle" */
-static void shape_of(char buf[WORDS_SIZE], json_object *d)
+static void shape_of(char buf[WORDS_SIZE], json_object *d, const char *key)
 {
-	const char *s = json_text(d, "Setting"), *pace = strstr(s, "IO held to ");
+	const char *s = json_text(d, key), *pace = strstr(s, "IO held to ");
 	size_t n = pace ? (size_t)(pace - s) : strlen(s);
 
 	snprintf(buf, WORDS_SIZE, "%.*s%s", (int)n, s, pace ? "IO held" : "");
@@ -43,15 +43,21 @@ static bool same_text(json_object *a, json_object *b)
 	return true;
 }
 
+static bool same_shape(json_object *a, json_object *b, const char *key)
+{
+	char x[WORDS_SIZE], y[WORDS_SIZE];
+
+	shape_of(x, a, key);
+	shape_of(y, b, key);
+	return streq(x, y);
+}
+
 bool fold_alike(json_object *first, json_object *next)
 {
-	char a[WORDS_SIZE], b[WORDS_SIZE];
 	const char *x = json_text(first, "Name"), *y = json_text(next, "Name");
 
-	shape_of(a, first);
-	shape_of(b, next);
-	return *x == *y && same_text(first, next) && streq(a, b) &&
-	       words_idle(first) == words_idle(next) &&
+	return *x == *y && same_text(first, next) && same_shape(first, next, "Setting") &&
+	       same_shape(first, next, "Advised") && words_idle(first) == words_idle(next) &&
 	       near(json_number(first, "CapPower"), json_number(next, "CapPower"));
 }
 

@@ -122,6 +122,8 @@ static char *in_words(char buf[WORDS_SIZE], json_object *d, const double shown[2
 	describe(text, sizeof(text), setting, shown);
 	if (*json_text(d, "Problem"))
 		snprintf(buf, WORDS_SIZE, "%s", json_text(d, "Problem"));
+	else if (*json_text(d, "Advised"))
+		snprintf(buf, WORDS_SIZE, "advised, not set: %s", json_text(d, "Advised"));
 	else if (words_idle(d))
 		snprintf(buf, WORDS_SIZE, "idle: the limit costs it nothing");
 	else if (streq(setting, "as found") && strstr(reason, setting))
