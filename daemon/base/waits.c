@@ -13,12 +13,13 @@ double waits_percentile_us(const uint64_t before[WAITS_MAX], const uint64_t afte
 	for (int i = 0; i < WAITS_MAX; i++)
 		all += (double)(after[i] - before[i]);
 	rank = share * all;
-	for (int i = 0; all > 0 && i < WAITS_MAX; i++, below += n) {
+	for (int i = 0; all > 0 && i < WAITS_MAX; i++) {
 		double end_us = ldexp(UNIT_US, i), start_us = i ? end_us / 2 : 0;
 
 		n = (double)(after[i] - before[i]);
 		if (n > 0 && below + n >= rank)
 			return start_us + (end_us - start_us) * (rank - below) / n;
+		below += n;
 	}
 	return NAN;
 }

@@ -146,16 +146,17 @@ int control_refresh(Control *c, const ControlWait *wait)
 }
 
 /* What shares cost: the same watts by throughput alone. */
-static int price(Facts *f, const PlanQuery *query, Plan *p)
+static int price(const Facts *f, const PlanQuery *query, Plan *p)
 {
 	_cleanup_(plan_freep) Plan *most = NULL;
 	Policy by_throughput = *f->policy;
+	Facts other = *f;
 	int r;
 
 	by_throughput.fairness = 0;
 	by_throughput.floor = (RuleFloor){};
-	f->policy = &by_throughput;
-	r = decide_plan(f, query->budget_w, query->forbidden, &most);
+	other.policy = &by_throughput;
+	r = decide_plan(&other, query->budget_w, query->forbidden, &most);
 	if (r >= 0)
 		p->most_mb_s = MAX(most->mb_s, p->mb_s);
 	return r;

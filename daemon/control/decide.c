@@ -14,7 +14,8 @@ int decide_plan(const Facts *f, double budget_w, unsigned forbidden, Plan **ret)
 			    .policy = f->policy,
 			    .forbidden = forbidden,
 			    .budget_w = budget_w - reserve_w,
-			    .at_once_w = isfinite(budget_w) ? f->at_once_w - reserve_w : 0,
+			    .at_once_w =
+				    isfinite(budget_w) ? f->at_once * (budget_w - reserve_w) : 0,
 			    .doubt = f->doubt };
 	Plan *plan;
 	int r = plan_make(&input, &plan);

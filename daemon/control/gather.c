@@ -246,15 +246,14 @@ int gather_facts(const Control *c, const Policy *policy, Facts *ret)
 {
 	Facts f = { .n_devices = c->fleet.n,
 		    .policy = policy,
-		    .at_once_w =
-			    gather_counts_expected(c)
-				    ? overload_at_once_w(&c->gauges.overload, &c->limits, &c->tools)
-				    : 0,
 		    .reserve_w = wake_reserve_w(c, NULL),
 		    .cap_w = caps_sum_w(&c->fleet) };
 	int r;
 
 	f.spendable_w = spendable_w(c, &f.doubt);
+	if (gather_counts_expected(c))
+		f.at_once = overload_at_once_w(&c->gauges.overload, &c->limits, &c->tools) /
+			    c->limits.budget_w;
 	f.devices = calloc(c->fleet.n + 1, sizeof(*f.devices));
 	r = f.devices ? list_groups(c, &f) : -ENOMEM;
 	if (r < 0) {

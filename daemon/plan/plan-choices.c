@@ -143,7 +143,7 @@ static int add_awake(Walk *k, ChoiceList *l)
 		share = 0; /* all are fixed */
 	least = stand_at(k, share);
 	r = add_stand(&least, l);
-	for (next = next_end(k, share); r >= 0 && isfinite(next); next = next_end(k, share)) {
+	while (r >= 0 && isfinite(next = next_end(k, share))) {
 		next = MIN(next, MAX(k->bound, share));
 		if (next > share)
 			r = add_between(k, share, next, l);

@@ -25,7 +25,7 @@ same_each_time() {
 	sed -e 's/\r$//' -e 's/\x1b\[[0-9;]*m//g' -e "s|by .*golden\.node|by golden.node|" \
 		-e 's/[0-9]\{4\}-[0-9-]* \([0-9:]*\)/\1/' -e 's/[0-9][0-9]:[0-9][0-9]\(:[0-9][0-9]\)\?/HH:MM/g' \
 		-e 's/for [0-9.]*m\?u\?s:/for TIME:/' -e 's/took [0-9.]*[mu]*s/took TIME/' \
-		-e 's/to nvme[0-9] most/to nvmeN most/' -e 's/at most [0-9.]* W since/at most WATTS since/' \
+		-e 's/worst is nvme[0-9]/worst is nvmeN/' -e 's/to nvme[0-9] most/to nvmeN most/' -e 's/at most [0-9.]* W since/at most WATTS since/' \
 		-e 's/\(sleep in\) [0-9a-z]*/\1 TIME/' |
 		only_the_first_decisions
 }
