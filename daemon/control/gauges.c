@@ -311,6 +311,11 @@ static double modelled_w(const Fleet *f)
 	return sum_w;
 }
 
+double gauges_draw_w(const Gauges *g, const Fleet *f)
+{
+	return isnan(g->measured_w) ? modelled_w(f) : g->measured_w;
+}
+
 Need gauges_judge(Gauges *g, const Limits *l, bool settling, Tools *t, bool *ret_overrun)
 {
 	bool was = g->overrun;

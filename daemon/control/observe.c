@@ -2,7 +2,6 @@
 #include "control/observe.h"
 
 #include <errno.h>
-#include <math.h>
 
 #include "control/cache-watch.h"
 #include "control/enforce.h"
@@ -109,19 +108,10 @@ static Need look_at(Control *c, Managed *md)
 	return n;
 }
 
-static double drawn_w(const Control *c)
-{
-	double watts = 0;
-
-	if (!isnan(c->gauges.measured_w))
-		return c->gauges.measured_w;
-	for_each_device(const Managed, md, &c->fleet) watts += md->trust.estimated_w;
-	return watts;
-}
-
 Need observe_tick(Control *c, bool *ret_overrun)
 {
 	Need n = NOTHING_NEEDED;
+	double drawn_w;
 
 	/* counters first: what is measured is held against what they say */
 	errands_send_looks(&c->tools, has_to_be_looked_at, false);
@@ -130,11 +120,11 @@ Need observe_tick(Control *c, bool *ret_overrun)
 	for_each_device(Managed, md, &c->fleet) n = need_more(n, look_at(c, md));
 	n = need_more(n, gauges_judge(&c->gauges, &c->limits, enforce_is_settling(c), &c->tools,
 				      ret_overrun));
-	n = need_more(n, overload_count(&c->gauges.overload, &c->limits,
-					overload_draw_w(&c->gauges, &c->fleet),
+	drawn_w = gauges_draw_w(&c->gauges, &c->fleet);
+	n = need_more(n, overload_count(&c->gauges.overload, &c->limits, drawn_w,
 					gather_counts_expected(c), &c->tools));
 	c->attention.looked_us = c->tools.now_us;
-	holding_note(&c->attention.holding, c->limits.budget_w, drawn_w(c), c->tools.now_us);
+	holding_note(&c->attention.holding, c->limits.budget_w, drawn_w, c->tools.now_us);
 	return n;
 }
 

@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "base/log.h"
-#include "control/trust.h"
 
 #define STRICT_US   (3 * USEC_PER_SEC) /* in that time it is seen what is asked of the devices */
 #define REGAINED_S  600.0              /* in which a second is regained whatever was spent */
@@ -15,16 +14,6 @@
 void overload_init(Overload *o)
 {
 	*o = (Overload){ .react_s = REACT_LEAST };
-}
-
-double overload_draw_w(const Gauges *g, const Fleet *f)
-{
-	double sum_w = 0;
-
-	if (!isnan(g->measured_w))
-		return g->measured_w;
-	for_each_device(const Managed, md, f) sum_w += md->trust.estimated_w;
-	return sum_w;
 }
 
 /* Regained is what one of the effective claim's tolerance is in ten minutes. */

@@ -8,8 +8,6 @@
 #include "control/gauges.h"
 
 void overload_init(Overload *o);
-/* What the node draws now: measured or, where nothing measures it, modelled. */
-double overload_draw_w(const Gauges *g, const Fleet *f);
 /* To be called at each look. */
 Need overload_count(Overload *o, const Limits *l, double draw_w, bool counts_expected,
 		    const Tools *t);

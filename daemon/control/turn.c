@@ -32,7 +32,7 @@ static Need take_alarm(Control *c, Managed *md, double spent_w)
 
 	trust_note_spent(md, spent_w);
 	n = overload_take_alarm(&c->gauges.overload, &c->limits,
-				overload_draw_w(&c->gauges, &c->fleet), &c->tools);
+				gauges_draw_w(&c->gauges, &c->fleet), &c->tools);
 	if (n.level)
 		enforce_note_event(c, c->tools.now_us);
 	return n;
