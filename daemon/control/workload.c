@@ -12,7 +12,7 @@
 #define BUSY_DEPTH     0.85 /* of the depth it may have: waiting for the device, not for work */
 #define DEMAND_CHANGE  0.1  /* relative: worth a new plan */
 #define MIX_CHANGE     0.15
-#define REMEMBERED_US  (600 * USEC_PER_SEC) /* then it may ask for more by now */
+#define REMEMBERED_US  (3600 * USEC_PER_SEC) /* then it may ask for more by now */
 
 void workload_init(Managed *md, uint64_t now_us)
 {
