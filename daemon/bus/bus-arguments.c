@@ -184,6 +184,7 @@ static const Option set_budget_options[] = {
 
 static const Option plan_options[] = {
 	{ "policy", read_text, offsetof(BusOptions, policy) },
+	{ "tolerance_seconds", read_tolerance, offsetof(BusOptions, tolerance_seconds) },
 	{ "forbid", read_mechanisms, offsetof(BusOptions, forbid) },
 	{ "only", read_mechanisms, offsetof(BusOptions, only) },
 	{},

@@ -119,7 +119,7 @@ static int reply_plan(Bus *b, sd_bus_message *call, const Plan *p)
 
 static int plan_for(Bus *b, sd_bus_message *m, sd_bus_error *error)
 {
-	BusOptions options = { .only = MECHANISM_ALL };
+	BusOptions options = { .only = MECHANISM_ALL, .tolerance_seconds = NAN };
 	_cleanup_(plan_freep) Plan *plan = NULL;
 	_cleanup_free_ char *text = NULL;
 	PlanQuery query;
@@ -137,7 +137,8 @@ static int plan_for(Bus *b, sd_bus_message *m, sd_bus_error *error)
 		value *= control_rated_w(b->control) / 100;
 	query = (PlanQuery){ .budget_w = value,
 			     .forbidden = options.forbid | (MECHANISM_ALL & ~options.only),
-			     .policy = options.policy };
+			     .policy = options.policy,
+			     .tolerance_s = options.tolerance_seconds };
 	r = control_plan(b->control, &query, &plan, &text);
 	if (r < 0)
 		return bus_manager_error(error, r, text, BUS_ERROR_INVALID_LIMIT,

@@ -3,6 +3,7 @@
 /* What others ask control/ to do. */
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -162,6 +163,21 @@ static int price(const Facts *f, const PlanQuery *query, Plan *p)
 	return r;
 }
 
+/* Where what is expected counts, demand is planned for with less headroom. */
+static void tolerate(Facts *f, const Control *c, double tolerance_s)
+{
+	const Claim *effective = limits_effective(&c->limits);
+	const Tolerated t = { c->gauges.overload.spent_s, c->gauges.overload.react_s };
+	double before = gather_headroom(f->policy, f->at_once > 0);
+
+	if (isnan(tolerance_s))
+		tolerance_s = effective ? effective->tolerance_s
+					: limits_tolerance_s(&c->tools, CLASS_OPERATOR);
+	f->at_once = tolerance_s > 0 ? limits_at_once(&t, tolerance_s) : 0;
+	for (size_t i = 0; i < f->n_devices; i++)
+		f->devices[i].demand_mb_s *= gather_headroom(f->policy, f->at_once > 0) / before;
+}
+
 int control_plan(const Control *c, const PlanQuery *query, Plan **ret, char **ret_error)
 {
 	_cleanup_(policy_freep) Policy *other = NULL;
@@ -177,6 +193,8 @@ int control_plan(const Control *c, const PlanQuery *query, Plan **ret, char **re
 		return r;
 	}
 	r = gather_facts(&held, other ?: c->policies.chosen, &f);
+	if (r >= 0)
+		tolerate(&f, &held, query->tolerance_s);
 	if (r >= 0)
 		r = decide_plan(&f, query->budget_w, query->forbidden, &plan);
 	if (r >= 0)

@@ -112,6 +112,7 @@ typedef struct PlanQuery {
 	double budget_w;
 	unsigned forbidden; /* set of mechanisms */
 	const char *policy; /* NULL: the present one */
+	double tolerance_s; /* NAN: of the claim in force, else what is usual for an operator's */
 } PlanQuery;
 /* A dry run. Its devices are those of control_device(), in the same order. */
 int control_plan(const Control *c, const PlanQuery *query, Plan **ret, char **ret_error);

@@ -76,11 +76,9 @@ static SleepLimits limits_by(const Control *c, const Managed *md, const Policy *
 					  : rest_limits(md, policy, &c->tools, why);
 }
 
-/* Where what can be drawn does not count, who gets what it asks for may draw what it likes. */
-static double headroom_of(const Control *c, const Policy *policy)
+double gather_headroom(const Policy *p, bool counts_expected)
 {
-	return gather_counts_expected(c) ? MIN(EXPECTED_HEADROOM, policy->demand_headroom)
-					 : policy->demand_headroom;
+	return counts_expected ? MIN(EXPECTED_HEADROOM, p->demand_headroom) : p->demand_headroom;
 }
 
 static void describe_device(const Control *c, const Managed *md, const Policy *policy,
@@ -95,7 +93,8 @@ static void describe_device(const Control *c, const Managed *md, const Policy *p
 		.profile = md->device->profile,
 		.offer = obedience_offer(md),
 		.mix = md->workload.mix,
-		.demand_mb_s = md->workload.demand_mb_s * headroom_of(c, policy),
+		.demand_mb_s = md->workload.demand_mb_s *
+			       gather_headroom(policy, gather_counts_expected(c)),
 		.limit_w = limits_of_device_w(&c->limits, md),
 		.group = PLAN_NO_GROUP,
 		.held = gather_is_held(md, now_us) || md->device->protected_why,

@@ -15,5 +15,8 @@ void in_force_done(InForce *f);
 /* It cannot be changed now: in transition, failed, being given back, or not known yet. */
 /* Does what the devices are expected to draw count, rather than what they can? */
 bool gather_counts_expected(const Control *c);
+/* For how many times its demand a device is planned. Where what can be drawn does not count, who
+ * gets what it asks for may draw what it likes. */
+double gather_headroom(const Policy *p, bool counts_expected);
 bool gather_is_held(const Managed *md, uint64_t now_us);
 const Policy *gather_policy(const Control *c);

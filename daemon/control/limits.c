@@ -186,8 +186,7 @@ int limits_add(Limits *l, const Claim *claim, const Tools *t, uint64_t *ret_cook
 		return r;
 	c.created_us = t->now_us;
 	if (isnan(c.tolerance_s))
-		c.tolerance_s =
-			t->config->limit.tolerance_s ? t->config->limit.tolerance_s[c.class] : 0;
+		c.tolerance_s = limits_tolerance_s(t, c.class);
 	r = claims_add(l->claims, &c, ret_cookie);
 	if (r >= 0) {
 		note(l, *ret_cookie, NULL);
@@ -389,17 +388,26 @@ const Claim *limits_effective(const Limits *l)
 	return l->claimed.cookie ? claims_find(l->claims, l->claimed.cookie) : NULL;
 }
 
+double limits_at_once(const Tolerated *t, double tolerance_s)
+{
+	return sqrt(1 + MAX(tolerance_s - t->spent_s, 0.0) / t->react_s);
+}
+
+double limits_tolerance_s(const Tools *t, ClaimClass class)
+{
+	return t->config->limit.tolerance_s ? t->config->limit.tolerance_s[class] : 0;
+}
+
 double limits_at_once_w(const Limits *l, const Fleet *f, const Tolerated *t, uint64_t now_us)
 {
 	double least_w = INFINITY, rated_w = limits_rated_w(f, NULL);
 	const Claim *c;
 
 	for (size_t i = 0; (c = claims_get(l->claims, i)); i++) {
-		double left_s = MAX(c->tolerance_s - t->spent_s, 0.0);
 		double limit_w = c->unit == LIMIT_PERCENT ? c->limit / 100 * rated_w : c->limit;
 
 		if (c->scope == SCOPE_NODE && claim_active(c, now_us))
-			least_w = MIN(least_w, limit_w * sqrt(1 + left_s / t->react_s));
+			least_w = MIN(least_w, limit_w * limits_at_once(t, c->tolerance_s));
 	}
 	return least_w;
 }

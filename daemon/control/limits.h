@@ -80,11 +80,14 @@ typedef struct Tolerated {
 	double spent_s, react_s;
 } Tolerated;
 
-/* What all devices may draw at once under the active claims on the node. Who draws that for
- * react_s, of which it grows for as long as it falls, spends no more than what is left of the
- * tolerance: limit sqrt(1 + left / react). The limit itself where nothing is tolerated; INFINITY
- * without claims. */
+/* What may be drawn at once, over the limit. Who draws that for react_s, of which it grows for as
+ * long as it falls, spends no more than what is left of the tolerance: sqrt(1 + left / react). */
+double limits_at_once(const Tolerated *t, double tolerance_s);
+/* What all devices may draw at once under the active claims on the node. The limit itself where
+ * nothing is tolerated; INFINITY without claims. */
 double limits_at_once_w(const Limits *l, const Fleet *f, const Tolerated *t, uint64_t now_us);
+/* Of claims of that class that name none, in seconds. */
+double limits_tolerance_s(const Tools *t, ClaimClass class);
 double limits_rated_w(const Fleet *f, const char *group); /* NULL: of all */
 double limits_of_group_w(const Limits *l, const Fleet *f, const char *group);
 double limits_of_device_w(const Limits *l, const Managed *md);

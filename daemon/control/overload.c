@@ -6,7 +6,7 @@
 #include "base/log.h"
 
 #define STRICT_US   (3 * USEC_PER_SEC) /* in that time it is seen what is asked of the devices */
-#define REGAINED_S  600.0              /* in which a second is regained whatever was spent */
+#define REGAINED_S  600.0              /* in which all of it is regained */
 #define GAP_US      (5 * USEC_PER_SEC) /* nobody looked meanwhile */
 #define REACT_LEAST 0.6                /* eBPF's window, and the first knobs */
 #define REACT_DECAY 0.9
@@ -16,15 +16,18 @@ void overload_init(Overload *o)
 	*o = (Overload){ .react_s = REACT_LEAST };
 }
 
-/* Regained is what one of the effective claim's tolerance is in ten minutes. */
+/* Regained is what the effective claim tolerates in ten minutes; without one nothing wears. */
 static void account(Overload *o, const Claim *effective, double over, uint64_t now_us)
 {
 	uint64_t passed_us = now_us - o->counted_us;
-	double s = (double)MIN(passed_us, GAP_US) / USEC_PER_SEC;
-	double regained_s = effective ? effective->tolerance_s * s / REGAINED_S : 0;
+	double most_s = effective ? effective->tolerance_s : CLAIM_TOLERANCE_MAX_S;
 
 	o->counted_us = now_us;
-	o->spent_s = MAX(o->spent_s + (over > 0 ? over * s : -regained_s), 0.0);
+	if (over > 0)
+		o->spent_s += over * (double)MIN(passed_us, GAP_US) / USEC_PER_SEC;
+	else
+		o->spent_s -= most_s * (double)passed_us / USEC_PER_SEC / REGAINED_S;
+	o->spent_s = MAX(o->spent_s, 0.0);
 }
 
 static Need grow_strict(Overload *o, const Limits *l, double draw_w, const Tools *t)

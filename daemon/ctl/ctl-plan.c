@@ -18,6 +18,8 @@ static int append_options(const Ctl *c, const char *forbid, sd_bus_message *m)
 	for (size_t i = 0; i < ELEMENTSOF(options) && r >= 0; i++)
 		if (options[i].text)
 			r = sd_bus_message_append(m, "{sv}", options[i].name, "s", options[i].text);
+	if (r >= 0)
+		r = ctl_append_tolerance(c, m);
 	return r < 0 ? r : sd_bus_message_close_container(m);
 }
 

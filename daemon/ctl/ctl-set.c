@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <math.h>
 #include <pwd.h>
 #include <string.h>
 
@@ -34,22 +35,11 @@ static void who_asks(char *buf, size_t size)
 	snprintf(buf, size, SOURCE_PREFIX " (%.32s)", name ?: pw ? pw->pw_name : "unknown");
 }
 
-/* Checked before: see ctl_new_claim(). */
-static int append_tolerance(const char *text, sd_bus_message *m)
+int ctl_append_tolerance(const Ctl *c, sd_bus_message *m)
 {
-	uint64_t us = 0;
-
-	if (!streq(text, "none"))
-		(void)parse_duration_us(text, &us);
-	return sd_bus_message_append(m, "{sv}", "tolerance_seconds", "d",
-				     (double)us / USEC_PER_SEC);
-}
-
-static bool is_tolerance(const char *text)
-{
-	uint64_t us;
-
-	return streq(text, "none") || parse_duration_us(text, &us) >= 0;
+	if (isnan(c->tolerance_s))
+		return 0;
+	return sd_bus_message_append(m, "{sv}", "tolerance_seconds", "d", c->tolerance_s);
 }
 
 static int append_options(const Ctl *c, bool standing, sd_bus_message *m)
@@ -80,8 +70,8 @@ static int append_options(const Ctl *c, bool standing, sd_bus_message *m)
 						  (double)times[i].us / USEC_PER_SEC);
 	if (r >= 0)
 		r = sd_bus_message_append(m, "{sv}", "standing", "b", (int)standing);
-	if (r >= 0 && c->tolerance)
-		r = append_tolerance(c->tolerance, m);
+	if (r >= 0)
+		r = ctl_append_tolerance(c, m);
 	if (r >= 0 && c->replace)
 		r = sd_bus_message_append(m, "{sv}", "replace", "b", 1);
 	return r < 0 ? r : sd_bus_message_close_container(m);
@@ -100,10 +90,6 @@ int ctl_new_claim(Ctl *c, const char *limit, bool standing, sd_bus_message **ret
 	if (!status && c->replace && c->start_in_us)
 		status = complain(STATUS_USAGE, "--replace and --start-in exclude each other: "
 						"nothing would be limited until the start");
-	if (!status && c->tolerance && !is_tolerance(c->tolerance))
-		status = complain(STATUS_USAGE,
-				  "--tolerance=%s: none or a time such as 3s would be right",
-				  c->tolerance);
 	if (!status)
 		status = ctl_new_call(c, "SetBudget", &call);
 	if (status)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <getopt.h>
 #include <locale.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -84,7 +85,8 @@ static const struct Verb {
 	{ "list", 0, 0, BIT(OPT_CLAIMS) | BIT(OPT_WAKEUPS) | BIT(OPT_OUTPUT), "", verb_list },
 	{ "show", 1, 1, 0, "DEVICE", verb_show },
 	{ "top", 0, 0, BIT(OPT_ONCE) | BIT(OPT_LINES), "", verb_top },
-	{ "plan", 1, 1, BIT(OPT_FORBID) | BIT(OPT_ONLY) | BIT(OPT_POLICY) | BIT(OPT_OUTPUT),
+	{ "plan", 1, 1,
+	  BIT(OPT_TOLERANCE) | BIT(OPT_FORBID) | BIT(OPT_ONLY) | BIT(OPT_POLICY) | BIT(OPT_OUTPUT),
 	  "LIMIT", verb_plan },
 	{ "explain", 0, 1, 0, "[DEVICE]", verb_explain },
 	{ "verify", 0, 0, BIT(OPT_WITNESS), "", verb_verify },
@@ -129,7 +131,7 @@ static void print_help(void)
 	     "  --class=CLASS        set, hold: emergency, operator (default), signal, schedule\n"
 	     "  --device=NAME        set, hold: limit one device\n"
 	     "  --group=NAME         set, hold: limit one group\n"
-	     "  --tolerance=SECONDS  set, hold: the limit may be exceeded for a moment: twice the limit for\n"
+	     "  --tolerance=SECONDS  set, hold, plan: the limit may be exceeded for a moment: twice the limit for\n"
 	     "                       so long, or by less for longer (3s); none: never\n"
 	     "  --replace            set: end your earlier claims on the same target; each \"set\" is a claim\n"
 	     "                       of its own otherwise, and the lowest holds\n"
@@ -192,6 +194,17 @@ static int parse_duration(const char *option, const char *text, uint64_t *ret_us
 		option, text);
 }
 
+static int parse_tolerance(Ctl *c, const char *text)
+{
+	uint64_t us = 0;
+
+	if (!streq(text, "none") && parse_duration_us(text, &us) < 0)
+		return complain(STATUS_USAGE,
+				"--tolerance=%s: none or a time such as 3s would be right", text);
+	c->tolerance_s = (double)us / USEC_PER_SEC;
+	return STATUS_OK;
+}
+
 static const char **text_option(Ctl *c, int option)
 {
 	switch (option) {
@@ -203,7 +216,6 @@ static const char **text_option(Ctl *c, int option)
 	case OPT_ONLY: return &c->only;
 	case OPT_POLICY: return &c->policy;
 	case OPT_BUS: return &c->address;
-	case OPT_TOLERANCE: return &c->tolerance;
 	default: return NULL;
 	}
 }
@@ -219,6 +231,7 @@ static int take_option(Ctl *c, int option)
 	switch (option) {
 	case OPT_FOR: return parse_duration("for", optarg, &c->for_us);
 	case OPT_START_IN: return parse_duration("start-in", optarg, &c->start_in_us);
+	case OPT_TOLERANCE: return parse_tolerance(c, optarg);
 	case OPT_JSON: return parse_json(c, optarg);
 	case OPT_ALL: c->all = true; break;
 	case OPT_CLAIMS: c->claims = true; break;
@@ -288,6 +301,7 @@ static int check_usage(const Ctl *c, const struct Verb *v, unsigned given)
 int main(int argc, char **argv)
 {
 	Ctl c = { .address = getenv("STORPOWER_BUS") ?: "system",
+		  .tolerance_s = NAN,
 		  .pager = true,
 		  .legend = true,
 		  .bold = isatty(STDOUT_FILENO),

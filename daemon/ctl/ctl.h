@@ -33,7 +33,8 @@ typedef struct Ctl {
 	bool wide; /* every column, a line each */
 	bool json, json_pretty, pager, legend, all, claims, wakeups, once, wake, witness, replace,
 		yes, dry_run;
-	const char *reason, *class, *device, *group, *policy, *forbid, *only, *tolerance;
+	const char *reason, *class, *device, *group, *policy, *forbid, *only;
+	double tolerance_s;           /* NAN: not given */
 	uint64_t for_us, start_in_us; /* 0: not given */
 	unsigned long lines;          /* likewise */
 	uint64_t patience_us;         /* with the daemon; 0: what is usual on the bus */
@@ -93,6 +94,7 @@ int ctl_try_plan(Ctl *c, const PlanAsked *asked, json_object **ret);
 
 /* ctl-set.c: SetBudget with the options of the command line. */
 int ctl_new_claim(Ctl *c, const char *limit, bool standing, sd_bus_message **ret_call);
+int ctl_append_tolerance(const Ctl *c, sd_bus_message *m); /* --tolerance, if it was given */
 json_object *ctl_find_claim(json_object *claims, uint64_t cookie); /* NULL */
 uint64_t ctl_cookie_of(json_object *claim);
 int ctl_parse_budget(const char *text, double *ret_value, const char **ret_unit);

@@ -7,6 +7,8 @@
 
 #define TOLERANCE_S 3
 #define REGAINED_S  600.0
+#define HELD_BACK   0.99 /* of what is asked for */
+#define UNHELD      0.999
 
 static void limit_to(Fixture *f, double watts, double tolerance_s)
 {
@@ -60,6 +62,38 @@ static void who_draws_less_than_the_budget_is_not_held_back(void **state)
 		      mean_watts(&f, 10), 1.15 * free_w);
 	assert_true(fixture_rated_w(&f) > 1.2 * free_w);
 	assert_int_equal(count_held(&f), 0);
+	fixture_close(&f);
+}
+
+static double planned_mb_s(const Fixture *f, double budget_w, double tolerance_s)
+{
+	_cleanup_(plan_freep) Plan *p = NULL;
+	_cleanup_free_ char *why = NULL;
+	const PlanQuery query = { .budget_w = budget_w, .tolerance_s = tolerance_s };
+
+	assert_int_equal(control_plan(f->control, &query, &p, &why), 0);
+	return p->mb_s / p->full_mb_s;
+}
+
+static void a_dry_run_says_what_the_limit_will_cost(void **state)
+{
+	Fixture f;
+	double budget_w;
+
+	(void)state;
+	open_node(&f, "flash");
+	budget_w = 1.1 * mean_watts(&f, 60);
+	control_note_asked(f.control); /* as who asks over the bus does */
+	fixture_run(&f, 3);
+	print_message("# %.3f planned, %.3f with a tolerance\n", planned_mb_s(&f, budget_w, 0),
+		      planned_mb_s(&f, budget_w, TOLERANCE_S));
+	assert_true(planned_mb_s(&f, budget_w, 0) < HELD_BACK);
+	assert_true(planned_mb_s(&f, budget_w, TOLERANCE_S) > UNHELD);
+	assert_true(planned_mb_s(&f, budget_w, NAN) < HELD_BACK);
+	limit_to(&f, budget_w, TOLERANCE_S);
+	fixture_run(&f, 30);
+	assert_true(planned_mb_s(&f, budget_w, NAN) > UNHELD);
+	assert_true(planned_mb_s(&f, budget_w, 0) < HELD_BACK);
 	fixture_close(&f);
 }
 
@@ -131,6 +165,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_draws_less_than_the_budget_is_not_held_back),
+		cmocka_unit_test(a_dry_run_says_what_the_limit_will_cost),
 		cmocka_unit_test(without_tolerance_what_they_can_draw_is_within_the_limit),
 		cmocka_unit_test(a_binding_budget_is_used_and_held),
 		cmocka_unit_test(everybody_at_once_spends_no_more_than_is_tolerated),
