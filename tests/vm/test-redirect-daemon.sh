@@ -306,7 +306,7 @@ drained_when_filling() {
 	ok "a burst is written to the caches of both" fio_writes --offset=${burst_at}m --size=${burst_mib}m \
 		--bs=256k --rate=8m --do_verify=0
 	ok "before they are full the disks are woken to be drained" once drained_more_often "${times[@]}"
-	ok "explain says why" eval 'ctl explain "${disk[sata]}" | grep -q "the cache above has little room left"'
+	ok "explain says why" eval 'ctl explain "${disk[sata]}" | tr -s " \n" " " | grep -q "the cache above has little room left"'
 	ok "drained in one go, they sleep again" once asleep
 	ok "with little left that is held" once little_is_held
 	ok "and the caches hold on" held
