@@ -212,7 +212,7 @@ is "there are two controllers" "$(grep -l '^TWIN *$' /sys/class/nvme/nvme*/seria
 is "they are one device" "$(names serial:TWIN | wc -w)" 1
 is "whose watts count once" \
 	"$(ctl list --json=short | jq '[.[] | select(.Id | startswith("serial:TWIN")).RatedPower] | add')" 25
-ok "of cgroup v2 no word is said" eval '! ctl show serial:TWIN | grep "cgroup v2"'
+ok "of cgroup v2 no word is said" eval '! ctl show serial:TWIN | tr -s " \n" " " | grep "cgroup v2"'
 takes "$(names serial:TWIN)" 20 "the pair"
 ok "nobody complains of it" calm
 stop_daemon
