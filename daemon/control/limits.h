@@ -7,6 +7,10 @@
 #include "control/claims-store.h"
 #include "control/tools.h"
 
+/* So long after a start of the daemon a claim from before it may be renewed, and is kept for that
+ * while its owner is away. */
+#define GRACE_US (30 * USEC_PER_SEC)
+
 /* A claim has come, or has ended. */
 typedef struct ClaimNews {
 	uint64_t cookie;
@@ -46,6 +50,7 @@ typedef struct Limits {
 
 int limits_init(Limits *l);
 void limits_done(Limits *l);
+/* limits-file.c */
 int limits_load(Limits *l, const Tools *t);
 /* If anything has changed, or could not be saved before and is to be tried again. True: whether it
  * can be saved has changed. */
