@@ -53,14 +53,6 @@ struct {
 	__uint(max_entries, METER_RECORDS_BYTES);
 } records SEC(".maps");
 
-/* Filled by submission.bpf.c, which is loaded where bios have no bi_issue. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1 << METER_STAMP_BITS);
-	__type(key, __u32);
-	__type(value, struct meter_stamp);
-} stamps SEC(".maps");
-
 /* What one completion adds. */
 struct completion {
 	__u32 direction, sequential;

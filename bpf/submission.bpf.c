@@ -16,14 +16,6 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* The meter's own: user space puts it in the place of this. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1 << METER_STAMP_BITS);
-	__type(key, __u32);
-	__type(value, struct meter_stamp);
-} stamps SEC(".maps");
-
 /* raw_tp gives an address as a number, with which one may reckon. */
 static __always_inline int stamp(__u64 bio)
 {
