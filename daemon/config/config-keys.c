@@ -114,15 +114,18 @@ static int take_spinup_power(const IniLine *l, void *member)
 	return 0;
 }
 
-/* yield: what somebody else sets three times is left to them. */
-static int take_on_conflict(const IniLine *l, void *member)
+static int take_either(const char *value, const char *no, const char *yes, bool *ret)
 {
-	bool *insists = member;
-
-	if (!streq(l->value, "yield") && !streq(l->value, "insist"))
+	if (!streq(value, no) && !streq(value, yes))
 		return -EINVAL;
-	*insists = streq(l->value, "insist");
+	*ret = streq(value, yes);
 	return 0;
+}
+
+/* yield: what somebody else sets three times is left to them. */
+static int take_on_conflict(const IniLine *l, void *insists)
+{
+	return take_either(l->value, "yield", "insist", insists);
 }
 
 static int take_tolerance(const IniLine *l, void *member)
@@ -137,14 +140,9 @@ static int take_tolerance(const IniLine *l, void *member)
 }
 
 /* advise: limits are planned for and told, and nothing is set. */
-static int take_mode(const IniLine *l, void *member)
+static int take_mode(const IniLine *l, void *advises)
 {
-	bool *advises = member;
-
-	if (!streq(l->value, "advise") && !streq(l->value, "enforce"))
-		return -EINVAL;
-	*advises = streq(l->value, "advise");
-	return 0;
+	return take_either(l->value, "enforce", "advise", advises);
 }
 
 static int take_manage(const IniLine *l, void *member)

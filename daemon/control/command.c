@@ -167,13 +167,12 @@ static int price(const Facts *f, const PlanQuery *query, Plan *p)
 static void tolerate(Facts *f, const Control *c, double tolerance_s)
 {
 	const Claim *effective = limits_effective(&c->limits);
-	const Tolerated t = { c->gauges.overload.spent_s, c->gauges.overload.react_s };
 	double before = gather_headroom(f->policy, f->at_once > 0);
 
 	if (isnan(tolerance_s))
 		tolerance_s = effective ? effective->tolerance_s
 					: limits_tolerance_s(&c->tools, CLASS_OPERATOR);
-	f->at_once = tolerance_s > 0 ? limits_at_once(&t, tolerance_s) : 0;
+	f->at_once = tolerance_s > 0 ? overload_at_once(&c->gauges.overload, tolerance_s) : 0;
 	for (size_t i = 0; i < f->n_devices; i++)
 		f->devices[i].demand_mb_s *= gather_headroom(f->policy, f->at_once > 0) / before;
 }

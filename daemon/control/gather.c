@@ -15,24 +15,29 @@
 #define EXPECTED_HEADROOM 1.02
 #define TOLERATED_LEAST   0.01 /* of the budget: less is not worth a thought */
 
-/* What is tolerated above the budget for a moment is less than what is kept free of it for ever. */
+/* What all may draw at once, over the budget; 0: nothing is tolerated, or too little to count. */
+static double at_once(const Control *c)
+{
+	double part =
+		overload_at_once_w(&c->gauges.overload, &c->limits, &c->tools) / c->limits.budget_w;
+
+	return part > 1 + TOLERATED_LEAST ? part : 0;
+}
+
 bool gather_counts_expected(const Control *c)
 {
-	return overload_at_once_w(&c->gauges.overload, &c->limits, &c->tools) >
-	       c->limits.budget_w * (1 + TOLERATED_LEAST);
+	return at_once(c) > 0;
 }
 
 /* The budget less what is kept free. */
-static double spendable_w(const Control *c, double *ret_doubt)
+static double spendable_w(const Control *c, bool counts_expected)
 {
 	double budget_w = c->limits.budget_w - c->config.limit.guard_w;
 
-	*ret_doubt = 1;
 	if (isinf(budget_w))
 		return INFINITY;
-	budget_w = gather_counts_expected(c)
-			   ? gauges_model_budget_w(&c->gauges, budget_w, ret_doubt)
-			   : budget_w - c->gauges.guard_w;
+	budget_w = counts_expected ? gauges_model_budget_w(&c->gauges, budget_w)
+				   : budget_w - c->gauges.guard_w;
 	return MAX(budget_w, 0.0);
 }
 
@@ -93,8 +98,7 @@ static void describe_device(const Control *c, const Managed *md, const Policy *p
 		.profile = md->device->profile,
 		.offer = obedience_offer(md),
 		.mix = md->workload.mix,
-		.demand_mb_s = md->workload.demand_mb_s *
-			       gather_headroom(policy, gather_counts_expected(c)),
+		.demand_mb_s = md->workload.demand_mb_s,
 		.limit_w = limits_of_device_w(&c->limits, md),
 		.group = PLAN_NO_GROUP,
 		.held = gather_is_held(md, now_us) || md->device->protected_why,
@@ -221,6 +225,7 @@ static int list_groups(const Control *c, Facts *f)
 
 static void describe_devices(const Control *c, Facts *f)
 {
+	double headroom = gather_headroom(f->policy, f->at_once > 0);
 	bool stopping = any_stopping(&c->fleet);
 
 	for (size_t i = 0; i < c->fleet.n; i++) {
@@ -228,6 +233,7 @@ static void describe_devices(const Control *c, Facts *f)
 		PlanDevice *d = &f->devices[i];
 
 		describe_device(c, md, f->policy, d);
+		d->demand_mb_s *= headroom;
 		d->pool = pool_of(&c->fleet, i);
 		d->group = group_index(f->groups, f->n_groups, md->device->group);
 		if (stopping)
@@ -245,14 +251,13 @@ int gather_facts(const Control *c, const Policy *policy, Facts *ret)
 {
 	Facts f = { .n_devices = c->fleet.n,
 		    .policy = policy,
+		    .at_once = at_once(c),
 		    .reserve_w = wake_reserve_w(c, NULL),
 		    .cap_w = caps_sum_w(&c->fleet) };
 	int r;
 
-	f.spendable_w = spendable_w(c, &f.doubt);
-	if (gather_counts_expected(c))
-		f.at_once = overload_at_once_w(&c->gauges.overload, &c->limits, &c->tools) /
-			    c->limits.budget_w;
+	f.spendable_w = spendable_w(c, f.at_once > 0);
+	f.doubt = f.at_once > 0 && gauges_measure_node(&c->gauges) ? 0 : 1;
 	f.devices = calloc(c->fleet.n + 1, sizeof(*f.devices));
 	r = f.devices ? list_groups(c, &f) : -ENOMEM;
 	if (r < 0) {
@@ -336,7 +341,7 @@ int gather_in_force(const Control *c, InForce *ret)
 	size_t n = c->fleet.n, n_knobs = knob_count();
 	DeviceInForce *devices =
 		calloc(1, (n + 1) * (sizeof(*devices) + n_knobs * sizeof(KnobInForce)));
-	double *limits_w = calloc(n + 1, sizeof(*limits_w)), plan_w, doubt;
+	double *limits_w = calloc(n + 1, sizeof(*limits_w)), plan_w;
 	const Policy *policy = gather_policy(c);
 	/* what they tell is planned for in a moment, and may take a raise back */
 	bool looking = errands_looks_out(&c->fleet) > 0;
@@ -363,7 +368,7 @@ int gather_in_force(const Control *c, InForce *ret)
 			  .group_limits_w = limits_w,
 			  .spin_ups = spin_ups(c),
 			  .now_us = c->tools.now_us,
-			  .limit_w = MAX(spendable_w(c, &doubt), plan_w),
+			  .limit_w = MAX(spendable_w(c, gather_counts_expected(c)), plan_w),
 			  .rated_w = limits_rated_w(&c->fleet, NULL),
 			  .stopping = c->tools.stopping };
 	limit_groups(&c->fleet, devices, limits_w, &ret->n_groups);

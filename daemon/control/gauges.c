@@ -293,14 +293,17 @@ static Need correct(Gauges *g, double modelled_w, bool settling, uint64_t now_us
 	return take_factor(c, factor);
 }
 
-double gauges_model_budget_w(const Gauges *g, double budget_w, double *ret_doubt)
+bool gauges_measure_node(const Gauges *g)
+{
+	return g->correction.known;
+}
+
+double gauges_model_budget_w(const Gauges *g, double budget_w)
 {
 	const Correction *c = &g->correction;
 
-	*ret_doubt = !c->known;
-	if (!c->known)
-		return budget_w;
-	return budget_w * (1 - MIN(SENSOR_MARGIN + c->spread, MARGIN_MOST)) / c->in_force;
+	return c->known ? budget_w * (1 - MIN(SENSOR_MARGIN + c->spread, MARGIN_MOST)) / c->in_force
+			: budget_w;
 }
 
 static double modelled_w(const Fleet *f)

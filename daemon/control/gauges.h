@@ -58,9 +58,10 @@ void gauges_measure_devices(Gauges *g, Tools *t);
 Need gauges_judge(Gauges *g, const Limits *l, bool settling, Tools *t, bool *ret_overrun);
 void gauges_note_planned(Gauges *g);
 
-/* The budget in the model's watts, where what is expected to be drawn counts; how much of the
- * profiles' own errors then counts is *ret_doubt, from 0 to 1. */
-double gauges_model_budget_w(const Gauges *g, double budget_w, double *ret_doubt);
+/* Do they correct the model of the whole node, so that its profiles' errors count no more? */
+bool gauges_measure_node(const Gauges *g);
+/* The budget in the model's watts. */
+double gauges_model_budget_w(const Gauges *g, double budget_w);
 /* What the node draws now: measured or, where nothing measures it, modelled. */
 double gauges_draw_w(const Gauges *g, const Fleet *f);
 double gauges_group_guard_w(const Gauges *g, const Managed *md);

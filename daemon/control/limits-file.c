@@ -46,7 +46,7 @@ int limits_load(Limits *l, const Tools *t)
 	if (r < 0)
 		return log_error_errno(r, "Standing claims in %s cannot be read", path);
 	l->started_us = t->now_us;
-	claims_orphan(l->claims, t->now_us + GRACE_US);
+	claims_orphan(l->claims, t->now_us + CLAIM_GRACE_US);
 	l->lowest_is_old = true;
 	l->damaged = r > 0;
 	/* in terms of this boot: a second start must not take what is left from the wall clock */

@@ -131,7 +131,7 @@ static bool replaced_by(const Claim *c, const void *new)
 
 void limits_end_predecessors(Limits *l, uint64_t cookie, uint64_t now_us)
 {
-	uint64_t since_us = now_us < l->started_us + GRACE_US ? l->started_us : 0;
+	uint64_t since_us = now_us < l->started_us + CLAIM_GRACE_US ? l->started_us : 0;
 	uint64_t renewed = claims_renewed_by(l->claims, cookie, since_us);
 
 	if (renewed) {
@@ -267,28 +267,9 @@ const Claim *limits_effective(const Limits *l)
 	return l->claimed.cookie ? claims_find(l->claims, l->claimed.cookie) : NULL;
 }
 
-double limits_at_once(const Tolerated *t, double tolerance_s)
-{
-	return sqrt(1 + MAX(tolerance_s - t->spent_s, 0.0) / t->react_s);
-}
-
 double limits_tolerance_s(const Tools *t, ClaimClass class)
 {
 	return t->config->limit.tolerance_s ? t->config->limit.tolerance_s[class] : 0;
-}
-
-double limits_at_once_w(const Limits *l, const Fleet *f, const Tolerated *t, uint64_t now_us)
-{
-	double least_w = INFINITY, rated_w = limits_rated_w(f, NULL);
-	const Claim *c;
-
-	for (size_t i = 0; (c = claims_get(l->claims, i)); i++) {
-		double limit_w = c->unit == LIMIT_PERCENT ? c->limit / 100 * rated_w : c->limit;
-
-		if (c->scope == SCOPE_NODE && claim_active(c, now_us))
-			least_w = MIN(least_w, limit_w * limits_at_once(t, c->tolerance_s));
-	}
-	return least_w;
 }
 
 double limits_rated_w(const Fleet *f, const char *group)

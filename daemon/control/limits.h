@@ -9,7 +9,7 @@
 
 /* So long after a start of the daemon a claim from before it may be renewed, and is kept for that
  * while its owner is away. */
-#define GRACE_US (30 * USEC_PER_SEC)
+#define CLAIM_GRACE_US (30 * USEC_PER_SEC)
 
 /* A claim has come, or has ended. */
 typedef struct ClaimNews {
@@ -80,17 +80,6 @@ Limits limits_as_if_held(const Limits *l);
 void limits_lift(Limits *l);                    /* the daemon ends: nothing is enforced */
 const Claim *limits_effective(const Limits *l); /* held or advised; NULL: none */
 
-/* What was tolerated already, and how long it takes to bring down what exceeds a limit. */
-typedef struct Tolerated {
-	double spent_s, react_s;
-} Tolerated;
-
-/* What may be drawn at once, over the limit. Who draws that for react_s, of which it grows for as
- * long as it falls, spends no more than what is left of the tolerance: sqrt(1 + left / react). */
-double limits_at_once(const Tolerated *t, double tolerance_s);
-/* What all devices may draw at once under the active claims on the node. The limit itself where
- * nothing is tolerated; INFINITY without claims. */
-double limits_at_once_w(const Limits *l, const Fleet *f, const Tolerated *t, uint64_t now_us);
 /* Of claims of that class that name none, in seconds. */
 double limits_tolerance_s(const Tools *t, ClaimClass class);
 double limits_rated_w(const Fleet *f, const char *group); /* NULL: of all */

@@ -65,13 +65,25 @@ void overload_note_reaction(Overload *o, uint64_t us)
 	o->react_s = MAX(s, REACT_LEAST + REACT_DECAY * (o->react_s - REACT_LEAST));
 }
 
+double overload_at_once(const Overload *o, double tolerance_s)
+{
+	return sqrt(1 + MAX(tolerance_s - o->spent_s, 0.0) / o->react_s);
+}
+
 double overload_at_once_w(const Overload *o, const Limits *l, const Tools *t)
 {
-	const Tolerated tolerated = { o->spent_s, o->react_s };
+	double least_w = INFINITY, rated_w = limits_rated_w(t->fleet, NULL);
+	const Claim *c;
 
 	if (t->now_us < o->strict_until_us || !limits_effective(l))
 		return 0;
-	return limits_at_once_w(l, t->fleet, &tolerated, t->now_us);
+	for (size_t i = 0; (c = claims_get(l->claims, i)); i++) {
+		double limit_w = c->unit == LIMIT_PERCENT ? c->limit / 100 * rated_w : c->limit;
+
+		if (c->scope == SCOPE_NODE && claim_active(c, t->now_us))
+			least_w = MIN(least_w, limit_w * overload_at_once(o, c->tolerance_s));
+	}
+	return least_w;
 }
 
 bool overload_clear_due(Overload *o, uint64_t now_us)

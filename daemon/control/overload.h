@@ -15,6 +15,10 @@ Need overload_count(Overload *o, const Limits *l, double draw_w, bool counts_exp
 Need overload_take_alarm(Overload *o, const Limits *l, double draw_w, const Tools *t);
 /* So long it took from an overrun to the last fast knob. */
 void overload_note_reaction(Overload *o, uint64_t us);
-/* What all may draw at once; 0: nothing is tolerated now. */
+/* What may be drawn at once, over the limit. Who draws that for react_s, of which it grows for as
+ * long as it falls, spends no more than what is left of the tolerance: sqrt(1 + left / react). */
+double overload_at_once(const Overload *o, double tolerance_s);
+/* What all devices may draw at once under the active claims on the node: the least limit itself
+ * where nothing is tolerated. 0: nothing is tolerated now. */
 double overload_at_once_w(const Overload *o, const Limits *l, const Tools *t);
 bool overload_clear_due(Overload *o, uint64_t now_us);
