@@ -12,6 +12,8 @@
 #include "budget/wear.h"
 #include "config/config-keys.h"
 
+#define USUAL_TOLERANCE_S 3 /* twice the limit for so long */
+
 typedef struct Reader {
 	Config *config;
 	size_t warnings;
@@ -136,6 +138,8 @@ static Config *config_new(void)
 	c->spinup_w = INFINITY;
 	c->cycles_a_day = WEAR_STARTS_A_DAY;
 	c->service_years = WEAR_SERVICE_YEARS;
+	for (ClaimClass class = 0; class < _CLASS_MAX; class++)
+		c->tolerance_s[class] = class == CLASS_EMERGENCY ? 0 : USUAL_TOLERANCE_S;
 	return c->bus && c->state_directory && c->runtime_directory ? TAKE_PTR(c) : NULL;
 }
 

@@ -82,7 +82,6 @@ static int open_all(Control *c)
 	r = diary_init(&c->diary);
 	if (r >= 0)
 		r = limits_init(&c->limits);
-	overload_init(&c->gauges.overload);
 	if (r >= 0)
 		r = open_journal(c);
 	if (r >= 0)
@@ -92,7 +91,10 @@ static int open_all(Control *c)
 	if (r < 0)
 		return r;
 	r = meter_open(config->bpf, &c->tools.meter, &c->tools.meter_why_not);
-	return r < 0 ? log_error_errno(r, "No meter") : 0;
+	if (r < 0)
+		return log_error_errno(r, "No meter");
+	overload_init(&c->gauges.overload, meter_fd(c->tools.meter) >= 0);
+	return 0;
 }
 
 int control_new(const ControlConfig *config, Loop *loop, Inventory *inventory, Control **ret)

@@ -33,6 +33,7 @@ typedef struct Overload {
 	double spent_s; /* the integral of draw over budget less one; it is regained */
 	uint64_t counted_us;
 	uint64_t strict_until_us; /* until then nothing is tolerated; 0: no matter */
+	double seen_s;            /* from an overrun to its being seen, at most */
 	double react_s;           /* from an overrun to the last fast knob, at most, of late */
 } Overload;
 

@@ -8,12 +8,15 @@
 #define STRICT_US   (3 * USEC_PER_SEC) /* in that time it is seen what is asked of the devices */
 #define REGAINED_S  600.0              /* in which all of it is regained */
 #define GAP_US      (5 * USEC_PER_SEC) /* nobody looked meanwhile */
-#define REACT_LEAST 0.6                /* eBPF's window, and the first knobs */
+#define ALARM_S     0.6                /* eBPF's window, and the first knobs */
+#define LOOK_S      1.1                /* without eBPF: until the next look, and the first knobs */
 #define REACT_DECAY 0.9
 
-void overload_init(Overload *o)
+void overload_init(Overload *o, bool alarmed)
 {
-	*o = (Overload){ .react_s = REACT_LEAST };
+	double least_s = alarmed ? ALARM_S : LOOK_S;
+
+	*o = (Overload){ .seen_s = least_s, .react_s = least_s };
 }
 
 /* Regained is what the effective claim tolerates in ten minutes; without one nothing wears. */
@@ -60,9 +63,9 @@ Need overload_take_alarm(Overload *o, const Limits *l, double draw_w, const Tool
 
 void overload_note_reaction(Overload *o, uint64_t us)
 {
-	double s = REACT_LEAST + (double)us / USEC_PER_SEC;
+	double s = o->seen_s + (double)us / USEC_PER_SEC;
 
-	o->react_s = MAX(s, REACT_LEAST + REACT_DECAY * (o->react_s - REACT_LEAST));
+	o->react_s = MAX(s, o->seen_s + REACT_DECAY * (o->react_s - o->seen_s));
 }
 
 double overload_at_once(const Overload *o, double tolerance_s)

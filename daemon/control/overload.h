@@ -7,7 +7,8 @@
 
 #include "control/gauges.h"
 
-void overload_init(Overload *o);
+/* alarmed: eBPF tells of an overrun; else the next look does. */
+void overload_init(Overload *o, bool alarmed);
 /* To be called at each look. */
 Need overload_count(Overload *o, const Limits *l, double draw_w, bool counts_expected,
 		    const Tools *t);

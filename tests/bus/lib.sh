@@ -55,8 +55,16 @@ stop_bus() {
 	bus_pid= daemon_pid=
 }
 
+# Most tests take a limit for one on what the devices can draw; "tolerates=yes" leaves it at the default.
+tolerate_nothing() {
+	mkdir -p "$tmp/etc/storpower.conf.d"
+	printf '%s = none\n' '[tolerance]
+schedule' signal operator emergency >"$tmp/etc/storpower.conf.d/00-hard.conf"
+}
+
 start_daemon() { # [OPTION...]: on what "what" says
 	mkdir -p "$tmp/etc"
+	[[ ${tolerates:-} ]] || tolerate_nothing
 	"$storpowerd" "${what[@]}" --bus="$address" \
 		--state-directory="$tmp/state" --runtime-directory="$tmp/run" \
 		--config-directory="$tmp/etc" --data-directory="$root/policies" "$@" \

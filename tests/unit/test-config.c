@@ -116,7 +116,8 @@ static void every_key_is_read(void **state)
 	assert_true(c->insists && c->advises);
 	assert_true(c->guard_w == 500);
 	assert_true(c->tolerance_s[CLASS_SCHEDULE] == 2.5);
-	assert_true(c->tolerance_s[CLASS_SIGNAL] == 0 && c->tolerance_s[CLASS_OPERATOR] == 0);
+	assert_true(c->tolerance_s[CLASS_SIGNAL] == 0 && c->tolerance_s[CLASS_OPERATOR] == 3);
+	assert_true(c->tolerance_s[CLASS_EMERGENCY] == 0);
 	assert_int_equal(c->log_level, LOG_DEBUG);
 	assert_int_equal(c->n_devices, 2);
 	assert_string_equal(c->devices[0].name, "loop0");
