@@ -5,8 +5,8 @@
 
 #define CASES_BY_DEFAULT 20000
 
-/* How much a test of many cases does: STORPOWER_CASES of CASES_BY_DEFAULT, which sanitizers set lower
- * and `make check-long` higher. The seeds are fixed, so that a failure repeats. */
+/* How much a test of many cases does: STORPOWER_CASES of CASES_BY_DEFAULT. The sanitizers set it
+ * lower, make check-long higher. The seeds are fixed, so that a failure repeats. */
 static inline double cases_share(void)
 {
 	const char *cases = getenv("STORPOWER_CASES");
