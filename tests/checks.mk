@@ -15,7 +15,7 @@ check: deps
 # What the others leave out because it is slow and rarely wrong: guests and tests under valgrind by
 # tests/run's word; and so many random nodes, claims, bursts and events (tests/unit/cases.h).
 CASES ?= 200000
-CASES_OF := test-@(control-properties|plan-random|plan-oracle|pure-enforce)
+CASES_OF := test-@(control-bursts|control-properties|plan-random|plan-oracle|pure-enforce)
 check-long: deps vm-image
 	@$(SUB) all unit-tests vm-tools
 	@B=$(B) LIMIT=14400 STORPOWER_CASES=$(CASES) ONLY='$(CASES_OF)' tests/run unit
