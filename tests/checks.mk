@@ -42,7 +42,7 @@ VALGRIND_LATER := $(addprefix test-,plan-pools plan-random plan-oracle $(addpref
 	begin crash disobey hangs hour pools redirect wear))
 VALGRIND_WRAP := valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,indirect
 # Memory that valgrind sees the kernel write through bpf(2) looks unset to it.
-RUN_IN_VALGRIND = B=$(B) STORPOWER_CASES=1000 LEAVE_OUT="$(VALGRIND_LEAVES_OUT)" LATER="$(VALGRIND_LATER)" \
+RUN_IN_VALGRIND = B=$(B) STORPOWER_CASES=500 LEAVE_OUT="$(VALGRIND_LEAVES_OUT)" LATER="$(VALGRIND_LATER)" \
 	WRAP="$(VALGRIND_WRAP)"
 
 valgrind: deps
