@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
+# alone
+#
 # What people see, on terminals of 60, 80 and 120 columns: status, list, plan and explain of a node whose
 # figures stay the same (golden.node), beside what tests/bus/golden/ has of them. What is not the same
 # on every run, such as times and who runs this, is made so first.

@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
+# alone
+#
 # Many claims, and many questions of those who may only ask.
 . "$(dirname "$0")/lib.sh"
 

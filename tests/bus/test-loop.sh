@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
+# alone
+#
 # A real block device on the running kernel: a loop device made here, loaded by fio, shaped by the real
 # knobs and metered by eBPF. Root alone.
 . "$(dirname "$0")/lib.sh"

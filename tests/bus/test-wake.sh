@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
+# limit: 600
+#
 # Disks that sleep: what they cost, who wakes them, and that nothing but asking does.
 . "$(dirname "$0")/lib.sh"
 

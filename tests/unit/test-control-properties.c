@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Promises that hold whatever happens: random nodes, random claims coming and going, random faults.
- * STORPOWER_CASES sets the number of steps (default 100 000); the seed is fixed, so a failure
- * repeats. */
+ * STORPOWER_CASES sets the number of steps (cases.h). */
 
 #include <errno.h>
 #include <math.h>
@@ -14,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "cases.h"
 #include "control/gather.h"
 #include "given-back.h"
 #include "sim-fixture.h"
@@ -41,13 +41,6 @@ static uint64_t random_u64(void)
 static unsigned below(unsigned n)
 {
 	return (unsigned)(random_u64() % n);
-}
-
-static unsigned long cases(void)
-{
-	const char *n = getenv("STORPOWER_CASES");
-
-	return n ? strtoul(n, NULL, 10) : 100000;
 }
 
 static const char *const profiles[] = {
@@ -374,7 +367,7 @@ static void end_all(Case *c)
 
 static void caps_never_exceed_the_budget_and_all_is_given_back(void **state)
 {
-	unsigned long steps = cases(), done = 0;
+	unsigned long steps = cases_of(CASES_BY_DEFAULT), done = 0;
 
 	(void)state;
 	seed = 20240709;
@@ -411,7 +404,7 @@ static double least_share(const Plan *p)
 /* Who has the floor that both policies here promise keeps it, and nothing is worth less. */
 static void a_higher_budget_never_plans_less(void **state)
 {
-	unsigned long steps = cases() / 50, done = 0;
+	unsigned long steps = cases_of(CASES_BY_DEFAULT) / 50, done = 0;
 
 	(void)state;
 	seed = 7;
@@ -462,7 +455,7 @@ static void print_decisions_since(Case *c, uint64_t realtime)
 
 static void constant_input_does_not_oscillate(void **state)
 {
-	unsigned long steps = cases() / 100, done = 0;
+	unsigned long steps = cases_of(CASES_BY_DEFAULT) / 100, done = 0;
 
 	(void)state;
 	seed = 99;

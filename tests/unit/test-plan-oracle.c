@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <glpk.h>
 
+#include "cases.h"
 #include "plan-instances.h"
 
 /* The best value over all ends for classes [i, n), and with one open segment; -INFINITY: none. */
@@ -42,10 +43,11 @@ static double brute_force(const Problem *p, size_t i, double room, double open_w
 static void it_finds_what_brute_force_finds(void **state)
 {
 	static Instance in;
+	int instances = (int)cases_of(5000);
 	uint64_t seed = 1;
 	(void)state;
 
-	for (int n = 0; n < 5000; n++) {
+	for (int n = 0; n < instances; n++) {
 		_cleanup_(solution_done) Solution s = { 0 };
 		double best;
 
@@ -151,11 +153,11 @@ static void it_finds_what_glpk_finds(void **state)
 {
 	(void)state;
 	glp_term_out(GLP_OFF);
-	against_glpk(11, UNCORRELATED, 150, 40, 12);
-	against_glpk(12, FRONTIER, 60, 40, 12);
-	against_glpk(13, SMALL_NUMBERS, 100, 40, 12);
-	against_glpk(14, STRONGLY_CORRELATED, 80, 10, 8);
-	against_glpk(15, IDENTICAL, 60, 12, 8);
+	against_glpk(11, UNCORRELATED, (int)cases_of(150), 40, 12);
+	against_glpk(12, FRONTIER, (int)cases_of(60), 40, 12);
+	against_glpk(13, SMALL_NUMBERS, (int)cases_of(100), 40, 12);
+	against_glpk(14, STRONGLY_CORRELATED, (int)cases_of(80), 10, 8);
+	against_glpk(15, IDENTICAL, (int)cases_of(60), 12, 8);
 	glp_free_env();
 }
 

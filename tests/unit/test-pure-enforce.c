@@ -6,11 +6,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include <cmocka.h>
 
 #include "base/log.h"
+#include "cases.h"
 
 #define PURE_CHECK(x) assert_true(x)
 #include "../fuzz/pure-node.h"
@@ -26,8 +26,7 @@ static uint64_t draw(uint64_t *seed)
 
 static void whatever_happens_caps_are_within_the_limit_or_falling(void **state)
 {
-	const char *cases = getenv("STORPOWER_CASES");
-	unsigned long n = (cases ? strtoul(cases, NULL, 10) : 100000) / 100;
+	unsigned long n = cases_of(CASES_BY_DEFAULT / 100);
 	uint64_t seed = 42;
 	uint8_t bytes[200];
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: one
+# long: all
 # limit: 600
 #
 # The simulated hard disk keeps its word, by hdparm, sg3-utils, sdparm, smartctl and fio alone: what the

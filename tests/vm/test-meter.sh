@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: all
 # smp: 2
+# alone
+# long: 6.1
 # limit: 300
 #
 # The eBPF meter on a multi-queue disk: it agrees with the kernel's statistics and with fio, tells

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: all
+# long: 6.1 7.2
 # limit: 300
 # smp: 2
 #

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: one
+# long: all
 # limit: 600
 #
 # The simulated NVMe drive keeps its word, by nvme-cli, fio and the kernel's host driver alone: what

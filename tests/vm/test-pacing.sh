@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: all
+# long: 6.1 7.2
 # limit: 900
 # qemu: -icount shift=2,sleep=off -rtc clock=vm
 #

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: all
+# long: 7.2
 # limit: 240
 # beside: tests/testbed/bmc.py
 # qemu: -chardev socket,id=bmc,path=SHARE/bmc.sock,reconnect=1 -device ipmi-bmc-extern,id=bmc0,chardev=bmc -device isa-ipmi-kcs,bmc=bmc0
