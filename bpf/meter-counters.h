@@ -47,12 +47,14 @@ struct meter_counters {
 	__u64 timed_ios; /* IOs in latency_ns: the kernel takes the time of all, or of none */
 	__u64 latency_ns;
 	__u64 joules;
-	__u64 waits[METER_WAITS]; /* of timed_ios */
+	__u64 waits[METER_WAITS]; /* of timed_ios, or of a sample, each for METER_STAMP_ONE_IN */
 };
 
 /* When a bio was submitted, for kernels that do not note it in the bio. Its address says which of
- * the stamps is its own; where two bios want the same one, the later has it. */
-#define METER_STAMP_BITS 14
+ * the stamps is its own; where two bios want the same one, the later has it. One submission in so
+ * many is stamped, because the clock and a stamp that travels from CPU to CPU cost most. */
+#define METER_STAMP_BITS   14
+#define METER_STAMP_ONE_IN 4
 struct meter_stamp {
 	__u64 submitted_ns;
 	__u64 bio;

@@ -60,7 +60,8 @@ struct completion {
 	__u64 ios; /* 1: the request is done; 0: a part of it */
 	__u64 timed_ios, latency_ns;
 	__u64 joules;
-	__u32 wait; /* which of the waits */
+	__u64 waits; /* to be added to one of the waits */
+	__u32 wait;  /* which of them */
 };
 
 /* Where the next IO in this direction would start. One hardware queue completes anywhere, but
@@ -98,38 +99,43 @@ static __always_inline __u32 place_of_wait(__u64 ns)
 	return bits + (__u32)units;
 }
 
-/* 0: another bio has taken its place. */
-static __always_inline __u64 stamped_ns(const struct request *rq)
+/* 0: it is not of the sample, or another bio has taken its place. One may reckon with the lower
+ * half of an address, and compare all of it; to read it as a number with bpf_probe_read_kernel()
+ * costs more. */
+static __always_inline __u64 take_stamp(const struct request *rq)
 {
-	const struct meter_stamp *s;
-	__u64 bio = 0; /* as a number, with which one may reckon */
-	__u32 place;
+	const struct bio *bio = rq->bio;
+	__u32 place = place_of_stamp((__u32)(__u64)bio);
+	struct meter_stamp *s = bpf_map_lookup_elem(&stamps, &place);
 
-	BPF_CORE_READ_INTO(&bio, rq, bio);
-	place = place_of_stamp(bio);
-	s = bpf_map_lookup_elem(&stamps, &place);
-	return s && bio && s->bio == bio ? s->submitted_ns : 0;
+	if (!s || !bio || s->bio != (__u64)bio)
+		return 0;
+	s->bio = 0;
+	return s->submitted_ns;
 }
 
 /* Up to Linux 6.17 submit_bio_noacct_nocheck() notes the time in each bio before io.cost or the
- * want of a free tag holds it up; the time wraps around. From 6.18 on it is noted for io.latency
- * alone. Of a request that was merged it is the first bio's time. A bio that io.max holds up is
- * stamped behind that. */
-static __always_inline __u64 waited_ns(const struct request *rq, __u64 now)
+ * want of a free tag holds it up; the time wraps around. A bio that io.max holds up is stamped
+ * behind that. */
+static __always_inline __u64 issued_ns(const struct request *rq, __u64 now)
 {
-	__u64 since = 0;
+	__u64 since = rq->bio ? rq->bio->bi_issue.value & ISSUE_TIME_MASK : 0;
 
-	if (bpf_core_field_exists(rq->bio->bi_issue)) {
-		if (rq->bio)
-			since = rq->bio->bi_issue.value & ISSUE_TIME_MASK;
-		if (since)
-			since = now - ((now - since) & ISSUE_TIME_MASK);
-	} else {
-		since = stamped_ns(rq);
-	}
+	return since ? now - ((now - since) & ISSUE_TIME_MASK) : rq->start_time_ns;
+}
+
+/* From Linux 6.18 on the kernel notes the time for io.latency alone, and submission.bpf.c stamps a
+ * sample, of which each counts for as many as it stands for. The request of another one (dm-mpath)
+ * has no stamp; of one that was merged the first bio's time is taken. */
+static __always_inline void take_wait(const struct request *rq, __u64 now, struct completion *c)
+{
+	bool all = bpf_core_field_exists(rq->bio->bi_issue);
+	__u64 since = all ? issued_ns(rq, now) : take_stamp(rq);
+
 	if (!since)
-		since = rq->start_time_ns;
-	return now > since ? now - since : 0;
+		return;
+	c->waits = all ? 1 : METER_STAMP_ONE_IN;
+	c->wait = place_of_wait(now > since ? now - since : 0);
 }
 
 /* Since the driver got it; io_start_time_ns is set only where something asked the queue for
@@ -147,7 +153,7 @@ static __always_inline void take_latency(const struct request *rq, __u64 now, st
 	c->timed_ios = 1;
 	if (now > start)
 		c->latency_ns = now - start;
-	c->wait = place_of_wait(waited_ns(rq, now));
+	take_wait(rq, now, c);
 }
 
 /* A request's bios are of one cgroup (block/blk-merge.c: blk_cgroup_mergeable()), and the first is
@@ -188,7 +194,8 @@ static __always_inline void add(struct meter_counters *to, const struct completi
 	to->timed_ios += c->timed_ios;
 	to->latency_ns += c->latency_ns;
 	to->joules += c->joules;
-	to->waits[c->wait & (METER_WAITS - 1)] += c->timed_ios;
+	if (c->waits)
+		to->waits[c->wait & (METER_WAITS - 1)] += c->waits;
 }
 
 /* Windows begin with the first IO after the end of the one before. All CPUs add to one sum, and the

@@ -14,7 +14,7 @@ struct {
 } stamps SEC(".maps");
 
 /* Which of the stamps is a bio's own, by its address (Fibonacci hashing). */
-static __always_inline __u32 place_of_stamp(__u64 bio)
+static __always_inline __u32 place_of_stamp(__u32 bio)
 {
-	return (__u32)(bio * 0x9e3779b97f4a7c15ULL >> (64 - METER_STAMP_BITS));
+	return bio * 0x9e3779b1u >> (32 - METER_STAMP_BITS);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* When bios are submitted, for kernels that do not note it: before io.cost or the want of a free
- * tag holds them up. */
+/* When a sample of the bios is submitted, for kernels that do not note it: before io.cost or the
+ * want of a free tag holds them up. */
 
 #include "vmlinux-min.h"
 
@@ -16,15 +16,42 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* raw_tp gives an address as a number, with which one may reckon. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} random SEC(".maps");
+
+/* At random, so that no pattern of IO can beat with it: Knuth's linear congruence, of which the
+ * highest bits are good. bpf_get_prandom_u32() takes longer than all the rest. A program that
+ * interrupts this one on its CPU may get the same number, which harms nobody. */
+static __always_inline bool is_of_sample(void)
+{
+	__u32 zero = 0;
+	__u64 *state = bpf_map_lookup_elem(&random, &zero);
+
+	if (!state)
+		return 0;
+	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return *state < ~0ULL / METER_STAMP_ONE_IN;
+}
+
+/* What an earlier submission of the same bio may have left is taken away: a bio that was merged
+ * into another's request completes unseen. raw_tp gives an address as a number, with which one may
+ * reckon. */
 static __always_inline int stamp(__u64 bio)
 {
 	__u32 place = place_of_stamp(bio);
 	struct meter_stamp *s = bpf_map_lookup_elem(&stamps, &place);
 
-	if (s) {
+	if (!s)
+		return 0;
+	if (is_of_sample()) {
 		s->submitted_ns = bpf_ktime_get_ns();
 		s->bio = bio;
+	} else if (s->bio == bio) {
+		s->bio = 0;
 	}
 	return 0;
 }

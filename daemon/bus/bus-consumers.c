@@ -5,6 +5,7 @@
 #include "base/printable.h"
 #include "bus/bus-internal.h"
 #include "control/consumers.h"
+#include "control/waiting.h"
 
 static int append_figures(sd_bus_message *m, const Consumer *c)
 {
@@ -73,4 +74,22 @@ int bus_list_consumers(sd_bus_message *call, void *userdata, sd_bus_error *error
 	if (r >= 0)
 		r = sd_bus_message_close_container(m);
 	return r < 0 ? r : sd_bus_send(NULL, m, NULL);
+}
+
+/* The pressure of the machine means nothing where the devices are simulated. */
+int bus_get_waiting(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+	_cleanup_(waiting_state_clear) WaitingState w;
+	_cleanup_free_ char *cgroup = NULL;
+	bool real = !*b->simulated;
+
+	(void)error;
+	control_waiting(b->control, &w);
+	cgroup = printable_copy(real && w.cgroup ? w.cgroup : "");
+	if (!cgroup)
+		return -ENOMEM;
+	return sd_bus_reply_method_return(call, "a{sv}", 3, "WhyNot", "s", w.why_not ?: "",
+					  "Cgroup", "s", cgroup, "Pressure", "d",
+					  real ? w.pressure : NAN);
 }

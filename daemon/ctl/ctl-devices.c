@@ -191,28 +191,6 @@ static void print_row(json_object *d, const Row *row)
 	}
 }
 
-/* Right to a factor of two, which is why there are few digits. */
-static void print_wait(json_object *d)
-{
-	double before_us = json_number(d, "WaitP50Before");
-	char p50[32], p99[32];
-
-	if (isnan(json_number(d, "Latency")))
-		return;
-	if (isnan(json_number(d, "WaitP50"))) {
-		printf("%12s  not known: only eBPF sees what holds IO up before the device\n",
-		       "Wait");
-		return;
-	}
-	printf("%12s  from submission on %s in the median, %s at the 99th percentile", "Wait",
-	       format_wait(p50, sizeof(p50), json_number(d, "WaitP50")),
-	       format_wait(p99, sizeof(p99), json_number(d, "WaitP99")));
-	if (!isnan(before_us))
-		printf("; before the limit %s and %s", format_wait(p50, sizeof(p50), before_us),
-		       format_wait(p99, sizeof(p99), json_number(d, "WaitP99Before")));
-	putchar('\n');
-}
-
 static double tenths(json_object *d, const char *key)
 {
 	return round(10 * json_number(d, key)) / 10;
@@ -282,7 +260,7 @@ int verb_show(Ctl *c)
 	puts(json_text(d, "Name"));
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++)
 		print_row(d, &rows[i]);
-	print_wait(d);
+	print_wait(c, d);
 	print_sleep(d);
 	print_redirect(d);
 	putchar('\n');

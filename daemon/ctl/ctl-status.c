@@ -18,6 +18,7 @@
 typedef struct Screen {
 	const Ctl *ctl;
 	json_object *state, *devices;
+	json_object *waiting;   /* NULL: simulated, or unknown */
 	json_object *unlimited; /* planned without a limit; NULL: unknown */
 	json_object *claim;     /* that is the limit of the node; NULL: none */
 } Screen;
@@ -264,6 +265,16 @@ static void say_node(const Screen *s)
 	    *json_text(s->state, "MeterWhyNot") ? ")" : "");
 }
 
+/* Only where it is not known: show and top tell it else. */
+static void say_waiting(const Screen *s)
+{
+	char pressure[512];
+
+	if (*json_text(s->waiting, "WhyNot"))
+		say(s, "Wait", "not known: %s%s", json_text(s->waiting, "WhyNot"),
+		    format_pressure(pressure, sizeof(pressure), s->waiting));
+}
+
 static void say_problems(const Screen *s)
 {
 	for (size_t i = 0; i < json_count(s->devices); i++) {
@@ -317,6 +328,7 @@ static void say_all(const Screen *s)
 	print_advice(s->state);
 	say_undo(s);
 	say_node(s);
+	say_waiting(s);
 	say_sensors(s);
 }
 
@@ -334,7 +346,7 @@ static json_object *find_limit(json_object *claims)
 
 int verb_status(Ctl *c)
 {
-	_cleanup_json_ json_object *state = NULL, *devices = NULL, *plan = NULL;
+	_cleanup_json_ json_object *state = NULL, *devices = NULL, *plan = NULL, *waiting = NULL;
 	Screen s = { .ctl = c };
 	int status = ctl_get_state(c, &state);
 
@@ -348,7 +360,10 @@ int verb_status(Ctl *c)
 	}
 	if (json_true(state, "Enforcing"))
 		(void)ctl_try_plan(c, &(PlanAsked){ 100, "%", NULL }, &plan);
+	if (!*json_text(state, "Simulated"))
+		waiting = ctl_get_waiting(c);
 	s.state = state;
+	s.waiting = waiting;
 	s.devices = devices;
 	s.unlimited = json_member(plan, "Devices");
 	s.claim = find_limit(json_member(state, "Claims"));

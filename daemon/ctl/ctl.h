@@ -129,6 +129,12 @@ static inline void json_putp(json_object **o)
 /* ctl-devices.c: by its name or its id; NULL. */
 json_object *ctl_find_device(json_object *devices, const char *name);
 
+/* ctl-waiting.c. What GetWaiting() returns; NULL: the daemon does not know it. */
+json_object *ctl_get_waiting(Ctl *c);
+/* "; some task in system.slice waited for IO in 12 % of the last 10 s", or "" */
+char *format_pressure(char *buf, size_t size, json_object *waiting);
+void print_wait(Ctl *c, json_object *device); /* a line of show */
+
 /* ctl-wake.c */
 int ctl_list_wakeups(Ctl *c);
 /* Wakes one, or with "" all that sleep. */

@@ -69,6 +69,11 @@ CgroupNames *cgroup_names_free(CgroupNames *n)
 	return NULL;
 }
 
+const char *cgroup_names_root(const CgroupNames *n)
+{
+	return n->root;
+}
+
 /* The first name whose number is not below this one. */
 static size_t place_of(const CgroupNames *n, uint64_t id)
 {

@@ -16,6 +16,7 @@ typedef struct CgroupNames CgroupNames;
 int cgroup_names_new(const char *root, CgroupNames **ret);
 CgroupNames *cgroup_names_free(CgroupNames *n); /* returns NULL */
 DEFINE_CLEANUP(CgroupNames *, cgroup_names_free);
+const char *cgroup_names_root(const CgroupNames *n);
 
 /* Call it when the numbers that will be asked for are known: the hierarchy is then walked at most
  * once for all of them. */

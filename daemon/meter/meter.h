@@ -75,6 +75,13 @@ typedef struct MeterCgroup {
  * malloc'd; the names live as long as the meter. -EOPNOTSUPP without eBPF. */
 int meter_cgroups(Meter *m, MeterCgroup **ret, size_t *ret_n);
 
+/* Why the waits of what eBPF counts are not known; NULL: they are. */
+const char *meter_waits_why_not(const Meter *m);
+/* Instead of them: the percentage of the last ten seconds in which some task of a cgroup waited for
+ * IO, and the cgroup of which that is highest, of those just below the root; "/": of the whole
+ * node, where no cgroup tells. *ret_cgroup is malloc'd. -EOPNOTSUPP: the kernel has no PSI. */
+int meter_worst_pressure(Meter *m, char **ret_cgroup, double *ret_percent);
+
 /* Rates between two readings. */
 typedef struct MeterRates {
 	double seconds;

@@ -243,6 +243,8 @@ stop_daemon
 start_daemon --no-bpf
 is "without eBPF the daemon counts by sysfs, and says so" "$(property Meter)" '"device counters"'
 ok "and why" test -n "$(property MeterWhyNot | tr -d '"')"
+ok "and that it does not know how long applications wait, but who waits most" \
+	grep -q "Wait *not known: eBPF.*; some task .* waited for IO in [0-9.]* %" <(ctl status | tr '\n' ' ' | tr -s ' ')
 sleep 2
 observe sysfs
 status "a budget without eBPF" 0 ctl set 66%

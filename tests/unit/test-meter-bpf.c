@@ -108,6 +108,24 @@ static void one_at_a_time_is_at_most_depth_one(void **state)
 	assert_int_equal(b.c.sequential_ios - a.c.sequential_ios, 1999);
 }
 
+/* A sample of the 2000 IOs is a quarter, with a deviation of 19, and each counts four times. No
+ * wait is longer than all of it took, but for the factor of two within which it is told. */
+static void waits_stand_for_all_ios_and_none_is_stale(void **state)
+{
+	Fixture *f = need(state);
+	uint64_t begin_us = clock_now_us(&clock_boottime), end_us, n = 0;
+	Reading a, b;
+
+	measure(f, one_at_a_time, &a, &b);
+	end_us = clock_now_us(&clock_boottime);
+	assert_true(b.c.has_waits);
+	for (int i = 0; i < WAITS_MAX; i++)
+		n += b.c.waits[i] - a.c.waits[i];
+	assert_in_range(n, 1500, 2500);
+	assert_true(waits_percentile_us(a.c.waits, b.c.waits, 1) <=
+		    2 * (double)(end_us - begin_us));
+}
+
 typedef struct Writer {
 	Fixture *f;
 	unsigned seed;
@@ -251,6 +269,7 @@ int main(void)
 		cmocka_unit_test(every_io_is_counted_exactly_as_issued),
 		cmocka_unit_test(the_kernels_own_statistics_agree),
 		cmocka_unit_test(one_at_a_time_is_at_most_depth_one),
+		cmocka_unit_test(waits_stand_for_all_ios_and_none_is_stale),
 		cmocka_unit_test(the_mean_depth_is_the_kernels),
 		cmocka_unit_test(fio_and_the_meter_count_the_same),
 		cmocka_unit_test(what_is_not_added_is_not_counted),
