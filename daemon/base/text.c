@@ -81,9 +81,9 @@ int parse_limit(const char *s, double *ret_value, LimitUnit *ret_unit)
 		LimitUnit unit;
 		double scale, max;
 	} units[] = {
-		{ "%", LIMIT_PERCENT, 1, 100 },   { "W", LIMIT_WATTS, 1, 1e8 },
-		{ "mW", LIMIT_WATTS, 1e-3, 1e8 }, { "kW", LIMIT_WATTS, 1e3, 1e8 },
-		{ "MW", LIMIT_WATTS, 1e6, 1e8 },
+		{ "%", LIMIT_PERCENT, 1, 100 },           { "W", LIMIT_WATTS, 1, LIMIT_MAX_W },
+		{ "mW", LIMIT_WATTS, 1e-3, LIMIT_MAX_W }, { "kW", LIMIT_WATTS, 1e3, LIMIT_MAX_W },
+		{ "MW", LIMIT_WATTS, 1e6, LIMIT_MAX_W },
 	};
 	const char *unit;
 	double v;
@@ -191,7 +191,7 @@ char *format_watts(char *buf, size_t size, double watts)
 {
 	if (isnan(watts))
 		snprintf(buf, size, "-");
-	else if (isinf(watts))
+	else if (watts >= LIMIT_MAX_W)
 		snprintf(buf, size, "unlimited");
 	else if (fabs(watts) >= 10000)
 		snprintf(buf, size, "%.2f kW", watts / 1000);

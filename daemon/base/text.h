@@ -22,6 +22,8 @@ int parse_bool(const char *s, bool *ret); /* yes/no, true/false, on/off, 1/0 */
 /* Splits "12.5 kW" into its number and its unit, whatever that is. */
 int parse_quantity(const char *s, double *ret_value, const char **ret_unit);
 
+#define LIMIT_MAX_W 1e8 /* the highest limit: nothing ever draws as much */
+
 typedef enum LimitUnit { LIMIT_WATTS, LIMIT_PERCENT } LimitUnit;
 
 /* "80%", "350W", "0.35kW", "120mW" or "2MW"; a bare number is refused because nobody can know what

@@ -102,7 +102,7 @@ static const LowestClaim *lower_of(const LowestClaim *watts, const LowestClaim *
 }
 
 double lowest_claims_limit_w(const LowestClaims *l, ClaimScope scope, const char *target,
-			     double rated_w, uint64_t *ret_cookie)
+			     double operating_w, uint64_t *ret_cookie)
 {
 	bool found;
 	size_t place = find_place(l, scope, target ?: "", &found);
@@ -112,7 +112,7 @@ double lowest_claims_limit_w(const LowestClaims *l, ClaimScope scope, const char
 	*ret_cookie = 0;
 	if (!units)
 		return INFINITY;
-	percent_w = units[LIMIT_PERCENT].limit / 100 * rated_w;
+	percent_w = limit_watts(units[LIMIT_PERCENT].limit, LIMIT_PERCENT, operating_w);
 	lowest = lower_of(&units[LIMIT_WATTS], &units[LIMIT_PERCENT], percent_w);
 	*ret_cookie = lowest->cookie;
 	return lowest == &units[LIMIT_PERCENT] ? percent_w : lowest->limit;

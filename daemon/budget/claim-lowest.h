@@ -30,4 +30,4 @@ void lowest_claims_done(LowestClaims *l);
 /* As claims_effective() at the time at which they were found; *ret_cookie is 0 where nothing limits
  * the scope. */
 double lowest_claims_limit_w(const LowestClaims *l, ClaimScope scope, const char *target,
-			     double rated_w, uint64_t *ret_cookie);
+			     double operating_w, uint64_t *ret_cookie);

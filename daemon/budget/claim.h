@@ -28,7 +28,7 @@ typedef struct Claim {
 	ClaimClass class;
 	ClaimScope scope;
 	char *target; /* group or device name; NULL for SCOPE_NODE */
-	double limit; /* W, or percent of the scope's rated power */
+	double limit; /* W, or percent of what the scope draws at most in operation */
 	LimitUnit unit;
 	/* The limit may be exceeded for so long by as much again, for longer by less: the integral
 	 * of draw over limit less one, in seconds. 0: never. NAN: as is usual for its class. */
@@ -87,9 +87,15 @@ const Claim *claims_get(const Claims *c, size_t index); /* NULL at the end */
 const Claim *claims_find(const Claims *c, uint64_t cookie);
 bool claim_active(const Claim *claim, uint64_t now_us);
 
-/* The lowest active limit on a scope in watts, percent being of rated_w; INFINITY and *ret_claim
- * NULL where nothing limits it. Ties: the most urgent class, then the oldest. */
-double claims_effective(const Claims *c, ClaimScope scope, const char *target, double rated_w,
+/* A limit in watts, percent being of operating_w. 100 % holds nothing back, not even a device
+ * that draws above all that is known of it: it is LIMIT_MAX_W, a limit under which idle disks rest.
+ */
+double limit_watts(double limit, LimitUnit unit, double operating_w);
+
+/* The lowest active limit on a scope in watts, percent being of operating_w; INFINITY and
+ * *ret_claim NULL where nothing limits it. Ties: the most urgent class, then the
+ * oldest. */
+double claims_effective(const Claims *c, ClaimScope scope, const char *target, double operating_w,
 			uint64_t now_us, const Claim **ret_claim);
 
 /* The claims are saved as text and read back, those with an owner as well, if its bus is known.

@@ -201,12 +201,14 @@ static bool concerns(const Claim *claim, ClaimScope scope, const char *target)
 	return claim->scope == scope && (scope == SCOPE_NODE || streq(claim->target, target));
 }
 
-static double limit_w(const Claim *claim, double rated_w)
+double limit_watts(double limit, LimitUnit unit, double operating_w)
 {
-	return claim->unit == LIMIT_PERCENT ? claim->limit / 100 * rated_w : claim->limit;
+	if (unit != LIMIT_PERCENT)
+		return limit;
+	return limit < 100 ? limit / 100 * operating_w : LIMIT_MAX_W;
 }
 
-double claims_effective(const Claims *c, ClaimScope scope, const char *target, double rated_w,
+double claims_effective(const Claims *c, ClaimScope scope, const char *target, double operating_w,
 			uint64_t now_us, const Claim **ret_claim)
 {
 	const Claim *best = NULL;
@@ -215,7 +217,7 @@ double claims_effective(const Claims *c, ClaimScope scope, const char *target, d
 	/* oldest first, so that on a full tie the first one found stays */
 	for (size_t i = 0; i < c->n; i++) {
 		const Claim *claim = &c->claims[i];
-		double w = limit_w(claim, rated_w);
+		double w = limit_watts(claim->limit, claim->unit, operating_w);
 
 		if (!claim_active(claim, now_us) || !concerns(claim, scope, target))
 			continue;

@@ -13,17 +13,16 @@ static double seconds_until(uint64_t when_us, uint64_t now_us)
 int bus_append_claim(Bus *b, sd_bus_message *m, const Claim *c)
 {
 	uint64_t now = clock_now_us(&b->clock);
-	bool percent = c->unit == LIMIT_PERCENT;
+	const char *unit = c->unit == LIMIT_PERCENT ? "%" : "W";
 
 	return sd_bus_message_append(
 		m, "a{sv}", 17, "Tolerance", "d", c->tolerance_s, "Cookie", "t", c->cookie, "Class",
 		"s", claim_class_name(c->class), "Scope", "s", claim_scope_name(c->scope), "Target",
-		"s", c->target ?: "", "Limit", "d", c->limit, "Unit", "s", percent ? "%" : "W",
-		"LimitPower", "d",
-		percent ? control_claim_rated_w(b->control, c) * c->limit / 100 : c->limit,
-		"Source", "s", c->source, "Reason", "s", c->reason, "Owner", "s", c->owner ?: "",
-		"Standing", "b", (int)!c->owner, "Orphaned", "b", (int)claim_orphaned(c), "Active",
-		"b", (int)claim_active(c, now), "InForce", "b",
+		"s", c->target ?: "", "Limit", "d", c->limit, "Unit", "s", unit, "LimitPower", "d",
+		limit_watts(c->limit, c->unit, control_claim_operating_w(b->control, c)), "Source",
+		"s", c->source, "Reason", "s", c->reason, "Owner", "s", c->owner ?: "", "Standing",
+		"b", (int)!c->owner, "Orphaned", "b", (int)claim_orphaned(c), "Active", "b",
+		(int)claim_active(c, now), "InForce", "b",
 		(int)control_claim_in_force(b->control, c), "StartsIn", "d",
 		seconds_until(c->start_us, now), "ExpiresIn", "d",
 		seconds_until(c->expiry_us, now));

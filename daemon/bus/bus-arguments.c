@@ -8,7 +8,6 @@
 
 #define TEXT_MAX    256
 #define SECONDS_MAX (366.0 * 86400)
-#define WATTS_MAX   1e8
 
 static int refuse_limit(sd_bus_error *error, const char *what)
 {
@@ -34,13 +33,13 @@ int bus_read_limit(sd_bus_message *m, double *ret_value, LimitUnit *ret_unit, sd
 		return sd_bus_error_setf(
 			error, BUS_ERROR_INVALID_LIMIT,
 			"Unknown unit \"%s\": \"W\" (watts) or \"%%\" (percent of the "
-			"rated power) would be right",
+			"operating power) would be right",
 			printable_text(sent, sizeof(sent), unit));
 	if (!isfinite(value))
 		return refuse_limit(error, "not a finite number");
 	if (value < 0)
 		return refuse_limit(error, "negative");
-	if (value > (percent ? 100 : WATTS_MAX))
+	if (value > (percent ? 100 : LIMIT_MAX_W))
 		return refuse_limit(error, percent ? "over 100 %" : "over 100 MW");
 	*ret_value = value;
 	*ret_unit = percent ? LIMIT_PERCENT : LIMIT_WATTS;

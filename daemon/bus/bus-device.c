@@ -184,6 +184,7 @@ static const sd_bus_vtable device_vtable[] = {
 	SD_BUS_PROPERTY("Stack", "s", get_text, 0, 0),
 	SD_BUS_PROPERTY("ProtectedReason", "s", get_text, 0, 0),
 	SD_BUS_PROPERTY("RatedPower", "d", NULL, DEVICE(watts.rated_w), CONST),
+	SD_BUS_PROPERTY("OperatingPower", "d", NULL, DEVICE(watts.operating_w), CHANGES),
 	SD_BUS_PROPERTY("IdlePower", "d", NULL, DEVICE(watts.idle_w), CONST),
 	SD_BUS_PROPERTY("CapPower", "d", NULL, DEVICE(watts.cap_w), CHANGES),
 	SD_BUS_PROPERTY("EstimatedPower", "d", NULL, DEVICE(watts.estimated_w), 0),

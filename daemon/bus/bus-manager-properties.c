@@ -82,7 +82,7 @@ static int get_mode(sd_bus *bus, const char *path, const char *interface, const 
 }
 
 /* "80 % of 300.0 W: claim 3 by storpowerctl (root), grid event"; claim NULL: "" */
-static char *budget_text(const Claim *c, double rated_w)
+static char *budget_text(const Claim *c, double operating_w)
 {
 	char watts[32], limit[96];
 
@@ -90,7 +90,7 @@ static char *budget_text(const Claim *c, double rated_w)
 		return strdup("");
 	if (c->unit == LIMIT_PERCENT)
 		snprintf(limit, sizeof(limit), "%g %% of %s", c->limit,
-			 format_watts(watts, sizeof(watts), rated_w));
+			 format_watts(watts, sizeof(watts), operating_w));
 	else
 		format_watts(limit, sizeof(limit), c->limit);
 	return text_printf("%s: claim %llu by %s%s%s", limit, (unsigned long long)c->cookie,
@@ -101,7 +101,7 @@ static int get_budget(sd_bus *bus, const char *path, const char *interface, cons
 		      sd_bus_message *reply, void *userdata, sd_bus_error *error)
 {
 	Bus *b = userdata;
-	_cleanup_free_ char *text = budget_text(b->state.effective, b->state.watts.rated_w);
+	_cleanup_free_ char *text = budget_text(b->state.effective, b->state.watts.operating_w);
 
 	(void)bus, (void)path, (void)interface, (void)property, (void)error;
 	return text ? sd_bus_message_append(reply, "s", text) : -ENOMEM;
@@ -112,7 +112,7 @@ static int get_advice(sd_bus *bus, const char *path, const char *interface, cons
 {
 	Bus *b = userdata;
 	const AdviceState *a = &b->state.advice;
-	_cleanup_free_ char *text = budget_text(a->claim, b->state.watts.rated_w);
+	_cleanup_free_ char *text = budget_text(a->claim, b->state.watts.operating_w);
 
 	(void)bus, (void)path, (void)interface, (void)property, (void)error;
 	if (!a->advises || !text)
@@ -173,6 +173,7 @@ const sd_bus_vtable bus_manager_properties[] = {
 	SD_BUS_PROPERTY("Budget", "s", get_budget, 0, CHANGES),
 	SD_BUS_PROPERTY("EffectiveLimit", "d", NULL, STATE(budget_w), CHANGES),
 	SD_BUS_PROPERTY("RatedPower", "d", NULL, STATE(watts.rated_w), CHANGES),
+	SD_BUS_PROPERTY("OperatingPower", "d", NULL, STATE(watts.operating_w), CHANGES),
 	SD_BUS_PROPERTY("FloorPower", "d", NULL, STATE(watts.floor_w), CHANGES),
 	SD_BUS_PROPERTY("CapPower", "d", NULL, STATE(watts.cap_w), CHANGES),
 	SD_BUS_PROPERTY("PowerError", "d", NULL, STATE(watts.error_w), 0),

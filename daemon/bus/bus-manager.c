@@ -133,9 +133,7 @@ static int plan_for(Bus *b, sd_bus_message *m, sd_bus_error *error)
 		r = bus_check_policy_name(options.policy, error);
 	if (r < 0)
 		return r;
-	if (unit == LIMIT_PERCENT)
-		value *= control_rated_w(b->control) / 100;
-	query = (PlanQuery){ .budget_w = value,
+	query = (PlanQuery){ .budget_w = limit_watts(value, unit, control_operating_w(b->control)),
 			     .forbidden = options.forbid | (MECHANISM_ALL & ~options.only),
 			     .policy = options.policy,
 			     .tolerance_s = options.tolerance_seconds };

@@ -130,6 +130,7 @@ static size_t changed_state(Bus *b, const ControlState *now, const char **names)
 	} checks[] = {
 		{ "EffectiveLimit", !same(now->budget_w, told->budget_w) },
 		{ "RatedPower", !same(now->watts.rated_w, told->watts.rated_w) },
+		{ "OperatingPower", !same(now->watts.operating_w, told->watts.operating_w) },
 		{ "FloorPower", !same(now->watts.floor_w, told->watts.floor_w) },
 		{ "CapPower", !same(now->watts.cap_w, told->watts.cap_w) },
 		{ "Shortfall", !same(now->shortfall_w, told->shortfall_w) },
@@ -160,9 +161,9 @@ static char *device_digest(const DeviceState *d)
 {
 	char setting[256], advised[256];
 
-	return text_printf("%s\n%s\n%.3f\n%d\n%s\n%s\n%s\n%d%d%d%d", d->device->name,
+	return text_printf("%s\n%s\n%.3f\n%.3f\n%d\n%s\n%s\n%s\n%d%d%d%d", d->device->name,
 			   setting_text(setting, sizeof(setting), &d->setting), d->watts.cap_w,
-			   (int)d->exactness, d->reason ?: "",
+			   d->watts.operating_w, (int)d->exactness, d->reason ?: "",
 			   bus_advised_text(advised, sizeof(advised), d), d->problem,
 			   d->sleep.asleep, d->changing, d->device->wake_untested,
 			   (int)d->cache.redirect);
@@ -175,11 +176,11 @@ static int tell_device(Bus *b, const char *name)
 
 	if (r < 0)
 		return r;
-	return sd_bus_emit_properties_changed(b->bus, path, BUS_DEVICE, "CapPower", "Setting",
-					      "PowerState", "PowerLimit", "Condition", "LinkSaving",
-					      "DepthLimit", "ChunkLimit", "Pace", "Exactness",
-					      "Reason", "Advised", "Problem", "Asleep", "Changing",
-					      "WakeUntested", "Redirect", NULL);
+	return sd_bus_emit_properties_changed(
+		b->bus, path, BUS_DEVICE, "CapPower", "OperatingPower", "Setting", "PowerState",
+		"PowerLimit", "Condition", "LinkSaving", "DepthLimit", "ChunkLimit", "Pace",
+		"Exactness", "Reason", "Advised", "Problem", "Asleep", "Changing", "WakeUntested",
+		"Redirect", NULL);
 }
 
 static void forget_devices(Bus *b)

@@ -79,6 +79,9 @@ typedef struct Trust {
 	double watched_pace_w;          /* what eBPF was told; 0: nothing yet */
 	SensorHealth health;            /* of the drive's own reading */
 	bool measures_not;              /* it has no reading of its own */
+	double operating_w;      /* 100 %: what it draws at most in operation; it never falls */
+	double above_w;          /* the least measured since above_since_us */
+	uint64_t above_since_us; /* measured above operating_w since then; 0: it is not */
 } Trust;
 
 /* What a disk may be put to now; see PlanDevice. */

@@ -98,7 +98,7 @@ size_t control_drop_owner(Control *c, const char *owner);
 size_t control_adopt(Control *c, const char *bus, const char *owner);
 const Claims *control_claims(const Control *c);
 /* The watts that are 100 % of its scope. */
-double control_claim_rated_w(const Control *c, const Claim *claim);
+double control_claim_operating_w(const Control *c, const Claim *claim);
 /* Is it the lowest of its scope? */
 bool control_claim_in_force(const Control *c, const Claim *claim);
 
@@ -126,6 +126,7 @@ int control_reload(Control *c, char **ret_error); /* profiles are not reread; po
 
 typedef struct NodeWatts {
 	double rated_w, floor_w;
+	double operating_w; /* 100 %: drawn at most in operation, by model or as measured */
 	double estimated_w; /* model and counters */
 	double measured_w;  /* sensors; NAN where not all devices have one */
 	double cap_w;       /* sum of what the settings can draw */
@@ -188,10 +189,11 @@ typedef struct ControlState {
 	AdviceState advice;
 } ControlState;
 void control_state(const Control *c, ControlState *ret);
-double control_rated_w(const Control *c);
+/* The watts that are 100 % of the node. */
+double control_operating_w(const Control *c);
 
 typedef struct DeviceWatts {
-	double rated_w, idle_w, cap_w, estimated_w, measured_w;
+	double rated_w, operating_w, idle_w, cap_w, estimated_w, measured_w;
 } DeviceWatts;
 
 typedef struct DeviceLoad {

@@ -369,7 +369,7 @@ int gather_in_force(const Control *c, InForce *ret)
 			  .spin_ups = spin_ups(c),
 			  .now_us = c->tools.now_us,
 			  .limit_w = MAX(spendable_w(c, gather_counts_expected(c)), plan_w),
-			  .rated_w = limits_rated_w(&c->fleet, NULL),
+			  .rated_w = limits_rated_w(&c->fleet),
 			  .stopping = c->tools.stopping };
 	limit_groups(&c->fleet, devices, limits_w, &ret->n_groups);
 	return 0;

@@ -227,7 +227,7 @@ void limits_update(Limits *l, Tools *t)
 
 	now->active = any_active(l, t->now_us);
 	now->budget_w = claims_effective(l->claims, SCOPE_NODE, NULL,
-					 limits_rated_w(t->fleet, NULL), t->now_us, &c);
+					 limits_operating_w(t->fleet, NULL), t->now_us, &c);
 	now->cookie = c ? c->cookie : 0;
 	l->enforcing = now->active && !now->advised;
 	l->budget_w = now->advised ? INFINITY : now->budget_w;
@@ -272,12 +272,20 @@ double limits_tolerance_s(const Tools *t, ClaimClass class)
 	return t->config->limit.tolerance_s ? t->config->limit.tolerance_s[class] : 0;
 }
 
-double limits_rated_w(const Fleet *f, const char *group)
+double limits_rated_w(const Fleet *f)
+{
+	double w = 0;
+
+	for_each_device(const Managed, md, f) w += md->device->profile->rated_w;
+	return w;
+}
+
+double limits_operating_w(const Fleet *f, const char *group)
 {
 	double w = 0;
 
 	for_each_device(const Managed, md, f) if (!group || streq(md->device->group, group)) w +=
-		md->device->profile->rated_w;
+		md->trust.operating_w;
 	return w;
 }
 
@@ -287,7 +295,8 @@ double limits_of_group_w(const Limits *l, const Fleet *f, const char *group)
 
 	if (l->claimed.advised)
 		return INFINITY;
-	return lowest_claims_limit_w(&l->lowest, SCOPE_GROUP, group, limits_rated_w(f, group), &by);
+	return lowest_claims_limit_w(&l->lowest, SCOPE_GROUP, group, limits_operating_w(f, group),
+				     &by);
 }
 
 double limits_of_device_w(const Limits *l, const Managed *md)
@@ -297,17 +306,17 @@ double limits_of_device_w(const Limits *l, const Managed *md)
 	if (l->claimed.advised)
 		return INFINITY;
 	return lowest_claims_limit_w(&l->lowest, SCOPE_DEVICE, md->device->name,
-				     md->device->profile->rated_w, &by);
+				     md->trust.operating_w, &by);
 }
 
-double limits_claim_rated_w(const Fleet *f, const Claim *claim)
+double limits_claim_operating_w(const Fleet *f, const Claim *claim)
 {
 	const Managed *md;
 
 	if (claim->scope != SCOPE_DEVICE)
-		return limits_rated_w(f, claim->target);
+		return limits_operating_w(f, claim->target);
 	md = fleet_find_name(f, claim->target);
-	return md ? md->device->profile->rated_w : 0;
+	return md ? md->trust.operating_w : 0;
 }
 
 bool limits_claim_in_force(const Limits *l, const Fleet *f, const Claim *claim)
@@ -315,6 +324,6 @@ bool limits_claim_in_force(const Limits *l, const Fleet *f, const Claim *claim)
 	uint64_t by;
 
 	lowest_claims_limit_w(&l->lowest, claim->scope, claim->target,
-			      limits_claim_rated_w(f, claim), &by);
+			      limits_claim_operating_w(f, claim), &by);
 	return by == claim->cookie && !l->claimed.advised;
 }

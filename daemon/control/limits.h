@@ -82,10 +82,12 @@ const Claim *limits_effective(const Limits *l); /* held or advised; NULL: none *
 
 /* Of claims of that class that name none, in seconds. */
 double limits_tolerance_s(const Tools *t, ClaimClass class);
-double limits_rated_w(const Fleet *f, const char *group); /* NULL: of all */
+double limits_rated_w(const Fleet *f);
+/* The watts that are 100 %: of a group, NULL: of all. */
+double limits_operating_w(const Fleet *f, const char *group);
 double limits_of_group_w(const Limits *l, const Fleet *f, const char *group);
 double limits_of_device_w(const Limits *l, const Managed *md);
 /* The watts that are 100 % of the claim's scope. */
-double limits_claim_rated_w(const Fleet *f, const Claim *claim);
+double limits_claim_operating_w(const Fleet *f, const Claim *claim);
 /* Is it the lowest of its scope, by the last turn? */
 bool limits_claim_in_force(const Limits *l, const Fleet *f, const Claim *claim);

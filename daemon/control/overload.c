@@ -75,13 +75,13 @@ double overload_at_once(const Overload *o, double tolerance_s)
 
 double overload_at_once_w(const Overload *o, const Limits *l, const Tools *t)
 {
-	double least_w = INFINITY, rated_w = limits_rated_w(t->fleet, NULL);
+	double least_w = INFINITY, operating_w = limits_operating_w(t->fleet, NULL);
 	const Claim *c;
 
 	if (t->now_us < o->strict_until_us || !limits_effective(l))
 		return 0;
 	for (size_t i = 0; (c = claims_get(l->claims, i)); i++) {
-		double limit_w = c->unit == LIMIT_PERCENT ? c->limit / 100 * rated_w : c->limit;
+		double limit_w = limit_watts(c->limit, c->unit, operating_w);
 
 		if (c->scope == SCOPE_NODE && claim_active(c, t->now_us))
 			least_w = MIN(least_w, limit_w * overload_at_once(o, c->tolerance_s));

@@ -68,6 +68,7 @@ static NodeWatts node_watts(const Control *c)
 	for_each_device(const Managed, md, &c->fleet)
 	{
 		w.rated_w += md->device->profile->rated_w;
+		w.operating_w += md->trust.operating_w;
 		w.estimated_w += md->trust.estimated_w;
 		w.cap_w += md->cap_w;
 		w.error_w += error_w(md);
@@ -109,14 +110,14 @@ void control_state(const Control *c, ControlState *ret)
 	ret->degraded = ret->enforcing && (ret->shortfall_w > 0 || has_problems(c));
 }
 
-double control_rated_w(const Control *c)
+double control_operating_w(const Control *c)
 {
-	return limits_rated_w(&c->fleet, NULL);
+	return limits_operating_w(&c->fleet, NULL);
 }
 
-double control_claim_rated_w(const Control *c, const Claim *claim)
+double control_claim_operating_w(const Control *c, const Claim *claim)
 {
-	return limits_claim_rated_w(&c->fleet, claim);
+	return limits_claim_operating_w(&c->fleet, claim);
 }
 
 bool control_claim_in_force(const Control *c, const Claim *claim)
@@ -210,6 +211,7 @@ static void describe(const Control *c, const Managed *md, DeviceState *ret)
 		.planned = md->planned.device,
 		.advised = md->advised.known ? &md->advised.device : NULL,
 		.watts = { .rated_w = md->device->profile->rated_w,
+			   .operating_w = md->trust.operating_w,
 			   .idle_w = md->device->profile->idle_w,
 			   .cap_w = md->cap_w,
 			   .estimated_w = md->trust.estimated_w,

@@ -16,12 +16,17 @@
 #define PACE_TOLERANCE    1.15 /* of the pace, in a window: io.cost lets short bursts through */
 #define UNCONTROLLED_MAX  0.05 /* of the bytes */
 #define UNCONTROLLED_MB_S 0.1  /* less is not worth a word */
+#define OPERATING_US      (5 * USEC_PER_SEC)   /* no burst, and no spike of a sensor */
 #define UNCONTROLLED_US   (300 * USEC_PER_SEC) /* before pacing is trusted again */
 
 void trust_init(Managed *md)
 {
-	md->trust =
-		(Trust){ .bias = 1, .measured_w = NAN, .estimated_w = md->device->profile->idle_w };
+	const Profile *p = md->device->profile;
+
+	md->trust = (Trust){ .bias = 1,
+			     .measured_w = NAN,
+			     .estimated_w = p->idle_w,
+			     .operating_w = profile_operating_w(p) };
 }
 
 bool trust_clear_due(Managed *md, uint64_t now_us)
@@ -145,6 +150,32 @@ void trust_watch_pace(Managed *md, Meter *meter)
 		return;
 	md->trust.watched_pace_w = pace_w;
 	(void)meter_set_cap_window(meter, md->device, pace_w, PACE_WINDOW_US);
+}
+
+/* Is it measured to draw more in operation than 100 %, by more than a sensor may err? */
+static bool is_above_operating(const Managed *md, uint64_t now_us)
+{
+	return md->trust.measured_w > md->trust.operating_w * (1 + SENSOR_ERROR) &&
+	       !waking_under_way(md) && now_us >= md->waking.woke_us + AVERAGED_US;
+}
+
+void trust_learn_operating(Managed *md, bool limited, uint64_t now_us)
+{
+	Trust *t = &md->trust;
+
+	if (limited || !is_above_operating(md, now_us)) {
+		t->above_since_us = 0;
+		return;
+	}
+	t->above_w = t->above_since_us ? MIN(t->above_w, t->measured_w) : t->measured_w;
+	t->above_since_us = t->above_since_us ?: now_us;
+	if (now_us < t->above_since_us + OPERATING_US)
+		return;
+	log_notice("%s: it draws %.1f W, where its profile knows %.1f W: 100 %% of it is %.1f W "
+		   "from now",
+		   md->device->name, t->measured_w, t->operating_w, t->above_w);
+	t->operating_w = t->above_w;
+	t->above_since_us = 0;
 }
 
 void trust_note_aside(const char *of, bool was_believed, const SensorHealth *h)

@@ -26,5 +26,8 @@ void trust_watch_pace(Managed *md, Meter *meter); /* eBPF is told what is in for
 
 /* What it draws, as its own reading said, or a sensor beside it; r: what the reading returned. */
 void trust_take_power(Managed *md, int r, double watts);
+/* 100 % of it rises to what it has been measured to draw for a while. Not while a limit is active,
+ * lest the limit moves under the operator's hands. */
+void trust_learn_operating(Managed *md, bool limited, uint64_t now_us);
 void trust_set_measured(Managed *md, double watts);
 void trust_note_aside(const char *of, bool was_believed, const SensorHealth *h);

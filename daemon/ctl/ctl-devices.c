@@ -157,6 +157,7 @@ static const Row rows[] = {
 	{ "Advised", "Advised", NULL },
 	{ "Problem", "Problem", NULL },
 	{ "Rated", "RatedPower", "W" },
+	{ "Operating", "OperatingPower", "W" },
 	{ "Idle", "IdlePower", "W" },
 	{ "At most", "CapPower", "W" },
 	{ "Estimated", "EstimatedPower", "W" },

@@ -173,7 +173,7 @@ static void say_draw(const Screen *s)
 	format_draw(draw, sizeof(draw), s->state);
 	if (!s->claim) {
 		say(s, "Draws", "%s, of %s", draw,
-		    format_watts(watts, sizeof(watts), json_number(s->state, "RatedPower")));
+		    format_watts(watts, sizeof(watts), json_number(s->state, "OperatingPower")));
 		return;
 	}
 	if (!isnan(highest))

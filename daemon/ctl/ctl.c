@@ -123,7 +123,7 @@ static void print_help(void)
 	     "  mode [MODE]          show the mode or choose it: enforce limits, or advise and set nothing\n"
 	     "  version              print the version of this command and of the daemon\n"
 	     "\n"
-	     "LIMIT is a share of the rated power (80%) or a power (350W, 0.35kW).\n"
+	     "LIMIT is a share of the operating power (80%) or a power (350W, 0.35kW).\n"
 	     "\n"
 	     "  --for=DURATION       set, hold: end by itself (90s, 2h, 1h30min)\n"
 	     "  --start-in=DURATION  set, hold: begin later\n"

@@ -52,3 +52,17 @@ double cap_watts(const Profile *p, const Setting *s)
 		m.profile = p;
 	return cap_watts_in(&m, s);
 }
+
+double profile_operating_w(const Profile *p)
+{
+	double most_w = 0;
+	StateModel m;
+
+	state_model_build(&m, p, -1);
+	if (p->estimated || m.surface[READ_IO][RANDOM_IO].n_depths == 0)
+		return p->rated_w;
+	for (Direction d = 0; d < _DIRECTION_MAX; d++)
+		for (Pattern t = 0; t < _PATTERN_MAX; t++)
+			most_w = MAX(most_w, surface_most_w(&m.surface[d][t]));
+	return MIN(p->idle_w + most_w, p->rated_w);
+}

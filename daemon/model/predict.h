@@ -45,6 +45,11 @@ void predict_demand(const Profile *p, const Mix *mix, const Setting *s, double d
  * rated power. This is what a budget is spent on. */
 double cap_watts(const Profile *p, const Setting *s);
 
+/* What the device draws at most in operation: the highest watts that the profile predicts of any
+ * workload when nothing is set, its error not included, never above the rated power. The rated
+ * power where nobody has measured the device: a generic profile's points are shares of it. */
+double profile_operating_w(const Profile *p);
+
 /* How long a disk must stay in the condition until that has saved the energy of going there and
  * coming back: T = (E_down + E_up - P_c (t_down + t_up)) / (P_idle - P_c), and never less than the
  * way itself. INFINITY where it saves nothing or the profile does not know it. */

@@ -52,7 +52,7 @@ typedef struct Profile {
 	char *path;    /* where it was read; NULL for a generic one */
 	char **models; /* globs over the model string */
 	DeviceKind kind;
-	double rated_w; /* maximum operating power: 100 % of this device */
+	double rated_w; /* the ceiling: it never draws more, often as a descriptor says */
 	double idle_w;  /* awake, no IO */
 	double error;   /* default relative error of the watts */
 	bool estimated; /* generic: derived from a descriptor, not measured */

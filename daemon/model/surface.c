@@ -273,6 +273,16 @@ void surface_at(const Surface *s, double depth, double chunk_kib, Cell *ret)
 		ret->mb_s *= chunk_kib / s->smallest_kib;
 }
 
+double surface_most_w(const Surface *s)
+{
+	double most_w = 0;
+
+	for (unsigned i = 0; i < s->n_depths; i++)
+		for (unsigned j = 0; j < s->n_chunks; j++)
+			most_w = MAX(most_w, s->cell[i][j].dynamic_w);
+	return most_w;
+}
+
 /* reach_w rises along both axes and is nowhere below a cell, so its interpolation bounds every cell
  * and every interpolated value at or below this depth and chunk. */
 static double surface_reach(const Surface *s, unsigned depth, unsigned chunk_kib)

@@ -37,5 +37,7 @@ typedef struct StateModel {
 void state_model_build(StateModel *m, const Profile *p, int power_state);
 /* Interpolates: exact at the points, bilinear between, clamped and with a wider error outside. */
 void surface_at(const Surface *s, double depth, double chunk_kib, Cell *ret);
+/* The most that it is predicted to draw above idle; 0 without points. */
+double surface_most_w(const Surface *s);
 /* The most that IO up to this depth and chunk can draw, errors added; INFINITY without points. */
 double state_model_reach(const StateModel *m, unsigned depth, unsigned chunk_kib);

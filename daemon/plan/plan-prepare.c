@@ -55,6 +55,12 @@ static bool rule_matches(const PlanInput *in, const PolicyRule *r, const PlanDev
 	       (group && fnmatch(r->match, group, 0) == 0);
 }
 
+/* A share of what it draws at most in operation; the whole of it is no limit. */
+static double share_limit_w(const Profile *p, double share)
+{
+	return share < 1 ? share * profile_operating_w(p) : INFINITY;
+}
+
 static void add_rule(Terms *t, const PolicyRule *r, const PlanDevice *d)
 {
 	t->forbidden |= r->forbidden;
@@ -72,7 +78,7 @@ static void add_rule(Terms *t, const PolicyRule *r, const PlanDevice *d)
 	if (r->limit.watts > 0)
 		t->limit_w = r->limit.watts;
 	else if (r->limit.share > 0)
-		t->limit_w = r->limit.share * d->profile->rated_w;
+		t->limit_w = share_limit_w(d->profile, r->limit.share);
 }
 
 /* Where several rules match, what they forbid adds up; the last weight other than 1, the last floor

@@ -6,7 +6,8 @@
 #include "base/cleanup.h"
 #include "model/setting.h"
 
-/* A cap on one device, while a budget binds: watts, or a share of its rated power. Both 0: none. */
+/* A cap on one device, while a budget binds: watts, or a share of what its
+ * profile knows it to draw at most in operation. Both 0: none. */
 typedef struct RuleLimit {
 	double watts, share;
 } RuleLimit;

@@ -120,8 +120,8 @@ static Outcome run_storpower(const char *node, Way way, const Limit *l, double *
 		exit(EXIT_FAILURE);
 	}
 	fixture_claim(&f, &(Claim){ .class = CLASS_OPERATOR,
-				    .limit = l->percent,
-				    .unit = LIMIT_PERCENT,
+				    .limit = l->budget_w,
+				    .unit = LIMIT_WATTS,
 				    .tolerance_s = way.tolerance_s,
 				    .source = "bench",
 				    .reason = "",
@@ -143,8 +143,8 @@ static Outcome run_alike(const char *node, const Limit *l)
 		fixture_claim(&f, &(Claim){ .class = CLASS_OPERATOR,
 					    .scope = SCOPE_DEVICE,
 					    .target = d.device->name,
-					    .limit = l->percent,
-					    .unit = LIMIT_PERCENT,
+					    .limit = l->percent / 100 * d.watts.rated_w,
+					    .unit = LIMIT_WATTS,
 					    .source = "bench",
 					    .reason = "",
 					    .expiry_us = USEC_NEVER });

@@ -148,6 +148,7 @@ static Day hd_idle_day(double hours, double budget_w)
 
 static Day storpower_day(double hours, double *ret_budget_w)
 {
+	char limit[32];
 	Fixture f;
 	Day day;
 
@@ -155,7 +156,8 @@ static Day storpower_day(double hours, double *ret_budget_w)
 	fixture_start(&f);
 	fixture_run(&f, FREE_S);
 	*ret_budget_w = fixture_rated_w(&f) / 2;
-	fixture_set(&f, "50%");
+	snprintf(limit, sizeof(limit), "%.1fW", *ret_budget_w);
+	fixture_set(&f, limit);
 	day = pass(&f, NULL, hours, *ret_budget_w);
 	fixture_close(&f);
 	return day;

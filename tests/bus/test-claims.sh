@@ -5,11 +5,11 @@
 
 start_bus
 start_daemon
-rated=$(property RatedPower)
+operating=$(property OperatingPower)
 device=$(ctl list --json=short | jq -r '.[0].Name')
 
-share() { # PERCENT: of the rated power
-	jq -n "$rated * $1 / 100 * 1000 | round"
+share() { # PERCENT: of the operating power
+	jq -n "$operating * $1 / 100 * 1000 | round"
 }
 limit_is() { # PERCENT
 	[[ $(property 'EffectiveLimit * 1000 | round') == "$(share "$1")" ]]

@@ -63,7 +63,7 @@ is_settled() {
 capture() { # WHEN
 	local columns verb name
 	for columns in 60 80 120; do
-		for verb in status list "plan 70%" explain; do
+		for verb in status list "plan 72%" explain; do
 			name=$1-${verb%% *}-$columns
 			ok "$verb, $1, at $columns columns" within 3 is_golden "$name" $columns "$verb"
 			ok "no line is wider" fits "$name" $columns
@@ -73,7 +73,7 @@ capture() { # WHEN
 
 start_bus
 start_daemon
-ctl set 70% --for=2h --reason="grid event" >/dev/null
+ctl set 72% --for=2h --reason="grid event" >/dev/null
 ok "the limit is held" within 60 is_settled
 capture limited
 is "in a plain locale there is nothing but ASCII" \

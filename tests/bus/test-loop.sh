@@ -195,15 +195,15 @@ echo "# $name: nr_requests $requests, max_sectors_kb $sectors; metered by $meter
 ok "nothing is touched before a claim" as_found
 sleep 2
 observe free
-status "a budget of 80 %" 0 ctl set 80%
-ok "80 % changes the queue" eventually changed
+status "a budget of 84 %" 0 ctl set 84%
+ok "84 % changes the queue" eventually changed
 sleep 2
-observe at80
-status "a budget of 66 %" 0 ctl set 66%
-ok "66 % narrows depth and chunk, in the kernel as the daemon says" \
+observe at84
+status "a budget of 70 %" 0 ctl set 70%
+ok "70 % narrows depth and chunk, in the kernel as the daemon says" \
 	eventually narrowed "$requests" "$sectors"
 sleep 2
-observe at66
+observe at70
 ok "verify finds all as set" ctl verify
 held=$(knob max_sectors_kb)
 echo $((held * 2)) >"$queue/max_sectors_kb"
@@ -212,16 +212,16 @@ ok "and names it" grep -q "max-sectors" "$tmp/out"
 set_again() { [[ $(knob max_sectors_kb) -eq $held ]]; }
 ok "and it is set again" eventually set_again
 ok "and verify is content" ctl verify
-status "a budget of 55 %" 0 ctl set 55%
-ok "55 % is depth 1 by a strict BFQ" eventually narrowed 2 "$sectors"
+status "a budget of 58 %" 0 ctl set 58%
+ok "58 % is depth 1 by a strict BFQ" eventually narrowed 2 "$sectors"
 sleep 3
-observe at55
+observe at58
 status "clear" 0 ctl clear
 ok "clear puts every file of the queue back" eventually as_found
 sleep 1
 observe cleared
 
-hold 55% 2
+hold 58% 2
 stop_daemon KILL
 end_hold
 ok "kill -9 leaves the queue limited" changed
@@ -231,7 +231,7 @@ ok "a second restore does no harm" restore
 ok "all is still as found" as_found
 
 start_daemon
-hold 66% "$requests"
+hold 70% "$requests"
 stop_daemon KILL
 end_hold
 ok "killed again, the queue is limited again" changed
@@ -247,20 +247,20 @@ ok "and that it does not know how long applications wait, but who waits most" \
 	grep -q "Wait *not known: eBPF.*; some task .* waited for IO in [0-9.]* %" <(ctl status | tr '\n' ' ' | tr -s ' ')
 sleep 2
 observe sysfs
-status "a budget without eBPF" 0 ctl set 66%
+status "a budget without eBPF" 0 ctl set 70%
 ok "narrows depth and chunk all the same" eventually narrowed "$requests" "$sectors"
 stop_daemon
 ok "an orderly end puts every file of the queue back" as_found
 
 stop_fio
-told "fio feels 80 %" felt at80 0.95 free
-told "fio feels 66 % more" felt at66 0.9 at80
-told "fio feels 55 %" felt at55 0.5 at80
-told "fio is rid of it after clear" felt at55 0.5 cleared
+told "fio feels 84 %" felt at84 0.95 free
+told "fio feels 70 % more" felt at70 0.9 at84
+told "fio feels 58 %" felt at58 0.5 at84
+told "fio is rid of it after clear" felt at58 0.5 cleared
 told "fio's figures and the daemon's agree within 2 % and what is in flight: without a budget" agree free
-told "and at 80 %" agree at80
-told "and at 66 %, in parts" agree at66
-told "and at 55 %, one part at a time" agree at55
+told "and at 84 %" agree at84
+told "and at 70 %, in parts" agree at70
+told "and at 58 %, one part at a time" agree at58
 told "and after clear" agree cleared
 told "and without eBPF" agree sysfs
 done_testing

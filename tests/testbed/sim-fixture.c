@@ -178,6 +178,14 @@ double fixture_rated_w(Fixture *f)
 	return s.watts.rated_w;
 }
 
+double fixture_operating_w(Fixture *f)
+{
+	ControlState s;
+
+	control_state(f->control, &s);
+	return s.watts.operating_w;
+}
+
 char *fixture_dump(Fixture *f)
 {
 	char *text;

@@ -49,4 +49,5 @@ uint64_t fixture_claim(Fixture *f, const Claim *c);
 uint64_t fixture_set(Fixture *f, const char *limit); /* node, operator, standing, until released */
 void fixture_release(Fixture *f, uint64_t cookie);
 double fixture_rated_w(Fixture *f);
-char *fixture_dump(Fixture *f); /* registers; free() */
+double fixture_operating_w(Fixture *f); /* 100 % */
+char *fixture_dump(Fixture *f);         /* registers; free() */

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "budget/claim-lowest.h"
 #include "budget/claim.h"
 
 static const Claim watts_350 = { .class = CLASS_OPERATOR, .limit = 350, .expiry_us = USEC_NEVER };
@@ -136,6 +137,25 @@ static void the_lowest_active_limit_wins_across_units(void **state)
 	assert_true(claims_effective(c, SCOPE_NODE, NULL, 2000, 1, NULL) == 500);
 }
 
+static void a_hundred_percent_is_a_limit_above_all_others(void **state)
+{
+	_cleanup_(claims_freep) Claims *c = claims_new();
+	uint64_t all = add(c, claim_of(100, LIMIT_PERCENT, CLASS_EMERGENCY)), watts, cookie;
+	LowestClaims lowest;
+	const Claim *claim;
+
+	(void)state;
+	assert_true(claims_effective(c, SCOPE_NODE, NULL, 1000, 1, &claim) == LIMIT_MAX_W);
+	assert_int_equal(claim->cookie, all);
+	watts = add(c, claim_of(5000, LIMIT_WATTS, CLASS_SCHEDULE));
+	assert_true(claims_effective(c, SCOPE_NODE, NULL, 1000, 1, &claim) == 5000);
+	assert_int_equal(claim->cookie, watts);
+	assert_int_equal(lowest_claims_find(c, 1, &lowest), 0);
+	assert_true(lowest_claims_limit_w(&lowest, SCOPE_NODE, NULL, 1000, &cookie) == 5000);
+	assert_int_equal(cookie, watts);
+	lowest_claims_done(&lowest);
+}
+
 static void a_tie_goes_to_the_most_urgent_and_then_the_oldest(void **state)
 {
 	_cleanup_(claims_freep) Claims *c = claims_new();
@@ -255,6 +275,7 @@ int main(void)
 		cmocka_unit_test(the_4097th_claim_is_refused_and_a_release_makes_room),
 		cmocka_unit_test(the_claim_is_copied),
 		cmocka_unit_test(the_lowest_active_limit_wins_across_units),
+		cmocka_unit_test(a_hundred_percent_is_a_limit_above_all_others),
 		cmocka_unit_test(a_tie_goes_to_the_most_urgent_and_then_the_oldest),
 		cmocka_unit_test(a_claim_counts_from_its_start_until_its_expiry),
 		cmocka_unit_test(an_owner_that_leaves_takes_only_its_own_claims),

@@ -154,13 +154,14 @@ static void check_effective(World *w, const LowestClaims *lowest, ClaimScope sco
 			    const char *target)
 {
 	uint64_t cookie;
-	const double rated_w = 100;
+	const double operating_w = 100;
 	const Claim *best = NULL, *got;
 	double best_w = INFINITY, got_w;
 
 	for (size_t i = w->oldest_alive; i < w->n; i++) {
 		const Claim *c = &w->all[i].claim;
-		double c_w = c->unit == LIMIT_WATTS ? c->limit : c->limit / 100 * rated_w;
+		double share_w = c->limit == 100 ? LIMIT_MAX_W : c->limit / 100 * operating_w;
+		double c_w = c->unit == LIMIT_WATTS ? c->limit : share_w;
 
 		if (w->all[i].ended || c->scope != scope || w->now_us < c->start_us ||
 		    w->now_us >= c->expiry_us || (target && !streq(c->target, target)))
@@ -170,10 +171,10 @@ static void check_effective(World *w, const LowestClaims *lowest, ClaimScope sco
 			best_w = c_w;
 		}
 	}
-	got_w = claims_effective(w->claims, scope, target, rated_w, w->now_us, &got);
+	got_w = claims_effective(w->claims, scope, target, operating_w, w->now_us, &got);
 	assert_true(got_w == best_w);
 	assert_int_equal(got ? got->cookie : 0, best ? best->cookie : 0);
-	assert_true(lowest_claims_limit_w(lowest, scope, target, rated_w, &cookie) == best_w);
+	assert_true(lowest_claims_limit_w(lowest, scope, target, operating_w, &cookie) == best_w);
 	assert_int_equal(cookie, best ? best->cookie : 0);
 }
 

@@ -46,23 +46,23 @@ static void a_devices_claim_that_starts_later_is_enforced_then(void **state)
 	fixture_run(&f, 9.5);
 	assert_true(md->cap_w >= md->device->profile->rated_w - EPSILON_W);
 	fixture_run(&f, 1.5);
-	assert_true(md->cap_w <= 0.6 * md->device->profile->rated_w + EPSILON_W);
+	assert_true(md->cap_w <= 0.6 * md->trust.operating_w + EPSILON_W);
 	assert_true(state_of(&f).enforcing);
 	fixture_close(&f);
 }
 
 static void a_groups_claim_that_starts_later_is_enforced_then(void **state)
 {
-	double rated_w;
+	double operating_w;
 	Fixture f;
 
 	(void)state;
 	open_node(&f, TINY);
 	limit_later(&f, SCOPE_GROUP, "flash", 60, CLASS_OPERATOR, 10);
 	fixture_run(&f, 9.5);
-	assert_true(group_w(&f, "flash", &rated_w) >= rated_w - EPSILON_W);
+	assert_true(group_w(&f, "flash", &operating_w) >= operating_w - EPSILON_W);
 	fixture_run(&f, 1.5);
-	assert_true(group_w(&f, "flash", &rated_w) <= 0.6 * rated_w + EPSILON_W);
+	assert_true(group_w(&f, "flash", &operating_w) <= 0.6 * operating_w + EPSILON_W);
 	fixture_close(&f);
 }
 

@@ -223,7 +223,7 @@ static void others_make_room_for_a_knob_that_hangs(void **state)
 
 static void a_groups_limit_holds_while_a_member_hangs(void **state)
 {
-	double rated_w, worst_w = 0;
+	double operating_w, worst_w = 0;
 	FaultyDevice hung;
 	Fixture f;
 	char *group;
@@ -235,17 +235,17 @@ static void a_groups_limit_holds_while_a_member_hangs(void **state)
 	group = f.control->fleet.devices[0]->device->group;
 	limit(&f, SCOPE_GROUP, group, 60);
 	fixture_run(&f, 60);
-	assert_true(group_w(&f, group, &rated_w) <= 0.6 * rated_w + EPSILON_W);
+	assert_true(group_w(&f, group, &operating_w) <= 0.6 * operating_w + EPSILON_W);
 	faulty_device_wrap(&hung, f.control->fleet.devices[0]->device, &f.loop->clock);
 	hung.hang_us = 30 * USEC_PER_SEC;
 	limit(&f, SCOPE_DEVICE, f.control->fleet.devices[0]->device->name, 40);
 	for (unsigned i = 0; i < 600; i++) {
 		fixture_run(&f, 0.1);
-		worst_w = MAX(worst_w, group_w(&f, group, &rated_w));
+		worst_w = MAX(worst_w, group_w(&f, group, &operating_w));
 	}
-	if (worst_w > 0.6 * rated_w + EPSILON_W)
-		print_error("group at %.3f W, limit %.3f W\n", worst_w, 0.6 * rated_w);
-	assert_true(worst_w <= 0.6 * rated_w + EPSILON_W);
+	if (worst_w > 0.6 * operating_w + EPSILON_W)
+		print_error("group at %.3f W, limit %.3f W\n", worst_w, 0.6 * operating_w);
+	assert_true(worst_w <= 0.6 * operating_w + EPSILON_W);
 	fixture_close(&f);
 }
 
@@ -267,7 +267,7 @@ static void a_devices_limit_holds_while_another_hangs(void **state)
 	fixture_run(&f, 2);
 	for (unsigned i = 0; i < 600; i++) {
 		fixture_run(&f, 0.1);
-		assert_true(limited->cap_w <= 0.6 * limited->device->profile->rated_w + EPSILON_W);
+		assert_true(limited->cap_w <= 0.6 * limited->trust.operating_w + EPSILON_W);
 	}
 	fixture_close(&f);
 }

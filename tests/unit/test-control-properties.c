@@ -247,7 +247,7 @@ static void assert_limits_or_degraded(Case *c, const ControlState *s)
 	const Claim *claim;
 
 	for (size_t i = 0; (claim = claims_get(claims, i)); i++) {
-		double cap_w = 0, rated_w = 0;
+		double cap_w = 0, operating_w = 0, limit_w;
 		DeviceState d;
 
 		if (claim->scope == SCOPE_NODE || !claim_active(claim, now))
@@ -256,15 +256,12 @@ static void assert_limits_or_degraded(Case *c, const ControlState *s)
 			if (streq(claim->target, claim->scope == SCOPE_DEVICE ? d.device->name
 									      : d.device->group)) {
 				cap_w += d.watts.cap_w;
-				rated_w += d.watts.rated_w;
+				operating_w += d.watts.operating_w;
 			}
-		if (claim->unit == LIMIT_PERCENT)
-			rated_w *= claim->limit / 100;
-		else
-			rated_w = claim->limit;
-		if (cap_w > rated_w + s->shortfall_w + EPSILON_W)
+		limit_w = limit_watts(claim->limit, claim->unit, operating_w);
+		if (cap_w > limit_w + s->shortfall_w + EPSILON_W)
 			print_state(c, s);
-		assert_true(cap_w <= rated_w + s->shortfall_w + EPSILON_W);
+		assert_true(cap_w <= limit_w + s->shortfall_w + EPSILON_W);
 	}
 }
 

@@ -265,7 +265,7 @@ static void open_sensed(Fixture *f, SensorConfig *c)
 static void a_group_measured_above_its_limit_gets_less(void **state)
 {
 	SensorConfig c = { .scope = SENSOR_OF_GROUP, .target = (char *)"flash" };
-	double before_w, rated_w, limit_w;
+	double before_w, operating_w, limit_w;
 	SensorState s;
 	Fixture f;
 
@@ -273,8 +273,8 @@ static void a_group_measured_above_its_limit_gets_less(void **state)
 	open_sensed(&f, &c);
 	limit(&f, SCOPE_GROUP, "flash", 80);
 	fixture_run(&f, 20);
-	before_w = group_w(&f, "flash", &rated_w);
-	limit_w = 0.8 * rated_w;
+	before_w = group_w(&f, "flash", &operating_w);
+	limit_w = 0.8 * operating_w;
 	assert_true(before_w > limit_w - 1);
 	write_watts(&f, limit_w + 2);
 	fixture_run(&f, 2.5);
@@ -283,8 +283,8 @@ static void a_group_measured_above_its_limit_gets_less(void **state)
 	control_sensor(f.control, 0, &s);
 	assert_true(s.watts == 12);
 	print_message("# %.1f W before, %.1f W with the guard\n", before_w,
-		      group_w(&f, "flash", &rated_w));
-	assert_true(group_w(&f, "flash", &rated_w) <= limit_w - 2 + EPSILON_W);
+		      group_w(&f, "flash", &operating_w));
+	assert_true(group_w(&f, "flash", &operating_w) <= limit_w - 2 + EPSILON_W);
 	assert_true(f.control->gauges.gauges[0].guard_w >= 2);
 	fixture_close(&f);
 }
@@ -297,7 +297,7 @@ static void what_was_kept_free_is_given_back_when_the_excess_is_over(void **stat
 
 	(void)state;
 	for (size_t i = 0; i < ELEMENTSOF(sensors); i++) {
-		double before_w, rated_w;
+		double before_w, operating_w;
 		Fixture f;
 
 		open_sensed(&f, sensors[i]);
@@ -306,14 +306,14 @@ static void what_was_kept_free_is_given_back_when_the_excess_is_over(void **stat
 		else
 			fixture_set(&f, "80%");
 		fixture_run(&f, 20);
-		before_w = group_w(&f, "flash", &rated_w);
-		write_watts(&f, 0.8 * fixture_rated_w(&f) + 2);
+		before_w = group_w(&f, "flash", &operating_w);
+		write_watts(&f, 0.8 * fixture_operating_w(&f) + 2);
 		fixture_run(&f, 2.5);
 		write_watts(&f, 12);
 		fixture_run(&f, 1);
-		assert_true(group_w(&f, "flash", &rated_w) < before_w - 1);
+		assert_true(group_w(&f, "flash", &operating_w) < before_w - 1);
 		fixture_run(&f, 300);
-		assert_true(group_w(&f, "flash", &rated_w) > before_w - 0.2);
+		assert_true(group_w(&f, "flash", &operating_w) > before_w - 0.2);
 		fixture_close(&f);
 	}
 }
@@ -322,17 +322,17 @@ static void what_was_kept_free_is_given_back_when_the_excess_is_over(void **stat
 static void a_group_within_its_limit_is_not_said_to_exceed_it(void **state)
 {
 	SensorConfig c = { .scope = SENSOR_OF_GROUP, .target = (char *)"flash" };
-	double rated_w, guard_w;
+	double operating_w, guard_w;
 	Fixture f;
 
 	(void)state;
 	open_sensed(&f, &c);
 	limit(&f, SCOPE_GROUP, "flash", 80);
 	fixture_run(&f, 20);
-	group_w(&f, "flash", &rated_w);
-	write_watts(&f, 0.8 * rated_w + 2);
+	group_w(&f, "flash", &operating_w);
+	write_watts(&f, 0.8 * operating_w + 2);
 	fixture_run(&f, 2.5);
-	write_watts(&f, 0.8 * rated_w - 1);
+	write_watts(&f, 0.8 * operating_w - 1);
 	fixture_run(&f, 2);
 	guard_w = f.control->gauges.gauges[0].guard_w;
 	assert_true(guard_w > 0);

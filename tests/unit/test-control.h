@@ -146,19 +146,19 @@ static inline void assert_within_budget(Fixture *f)
 	assert_true(s.watts.cap_w <= s.budget_w + EPSILON_W);
 }
 
-/* Cap of a group, and its rated watts. */
-static inline double group_w(const Fixture *f, const char *group, double *ret_rated_w)
+/* Cap of a group, and the watts that are 100 % of it. */
+static inline double group_w(const Fixture *f, const char *group, double *ret_operating_w)
 {
 	double w = 0;
 
-	*ret_rated_w = 0;
+	*ret_operating_w = 0;
 	for (size_t i = 0; i < f->control->fleet.n; i++) {
 		const Managed *md = f->control->fleet.devices[i];
 
 		if (!streq(md->device->group, group))
 			continue;
 		w += md->cap_w;
-		*ret_rated_w += md->device->profile->rated_w;
+		*ret_operating_w += md->trust.operating_w;
 	}
 	return w;
 }

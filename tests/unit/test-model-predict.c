@@ -321,6 +321,36 @@ static void as_found_the_cap_is_the_rated_power(void **state)
 				   store->profiles[i]->rated_w, 0);
 }
 
+/* Of each profile, what is predicted as found and saturated: never more, and by some workload
+ * almost as much. */
+static void the_operating_power_is_the_highest_that_is_predicted(void **state)
+{
+	uint64_t seed = 1;
+
+	(void)state;
+	for (size_t i = 0; i < store->n; i++) {
+		const Profile *p = store->profiles[i];
+		double operating_w = profile_operating_w(p), most_w = 0;
+
+		for (int n = 0; n < 20000; n++) {
+			Mix mix = { .read_share = (double)(next_random(&seed) % 2),
+				    .random_share = (double)(next_random(&seed) % 2),
+				    .read_kib = exp2(between(&seed, 2, 12)),
+				    .write_kib = exp2(between(&seed, 2, 12)),
+				    .depth = exp2(between(&seed, 0, 10)) };
+			Prediction r;
+
+			predict(p, &mix, &SETTING_AS_FOUND, &r);
+			most_w = MAX(most_w, r.watts);
+		}
+		assert_true(most_w <= operating_w + 1e-9);
+		assert_true(p->estimated || most_w >= 0.99 * operating_w);
+		assert_true(operating_w <= p->rated_w);
+	}
+	assert_float_equal(profile_operating_w(profile_store_get(store, "samsung-pm1733")), 14,
+			   1e-9);
+}
+
 static void a_senseless_mix_still_gives_finite_figures(void **state)
 {
 	const Mix mixes[] = { { NAN, NAN, NAN, NAN, NAN },
@@ -348,6 +378,7 @@ static void a_profile_without_points_counts_as_rated(void **state)
 	predict(&p, &MIX_UNKNOWN, &SETTING_AS_FOUND, &r);
 	assert_float_equal(r.watts, 9, 0);
 	assert_float_equal(cap_watts(&p, &(Setting){ .power_state = -1, .depth = 1 }), 9, 0);
+	assert_float_equal(profile_operating_w(&p), 9, 0);
 }
 
 int main(void)
@@ -366,6 +397,7 @@ int main(void)
 		cmocka_unit_test(no_workload_is_expected_to_draw_more_than_its_settings_cap),
 		cmocka_unit_test(a_wider_setting_never_has_a_lower_cap),
 		cmocka_unit_test(as_found_the_cap_is_the_rated_power),
+		cmocka_unit_test(the_operating_power_is_the_highest_that_is_predicted),
 		cmocka_unit_test(a_senseless_mix_still_gives_finite_figures),
 		cmocka_unit_test(a_profile_without_points_counts_as_rated),
 	};

@@ -346,6 +346,7 @@ static void a_generic_profile_follows_the_descriptors(void **state)
 		assert_float_equal(p->rated_w, round ? 20 : 25, 1e-12);
 		assert_float_equal(p->idle_w, round ? 6 : 7.5, 1e-12);
 		assert_float_equal(cap_watts(p, &SETTING_AS_FOUND), p->rated_w, 1e-12);
+		assert_float_equal(profile_operating_w(p), p->rated_w, 0);
 		if (round) {
 			assert_false(p->states[2].present);
 			assert_float_equal(cap_watts(p, &(Setting){ .power_state = 1 }), 12, 1e-12);

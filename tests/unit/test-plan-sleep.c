@@ -243,10 +243,11 @@ static void asymmetric_gives_the_watts_to_the_writers_and_caps_the_readers(void 
 	for (size_t i = 1; i < 4; i++) {
 		const PlannedDevice *d = &p->devices[i];
 
-		assert_true(d->cap_w <= 0.5 * n.devices[i].profile->rated_w);
-		assert_int_equal(d->reason, d->cap_w == 0.5 * n.devices[i].profile->rated_w
-						    ? PLAN_RULE_LIMIT
-						    : PLAN_SHARE);
+		assert_true(d->cap_w <= 0.5 * profile_operating_w(n.devices[i].profile));
+		assert_int_equal(d->reason,
+				 d->cap_w == 0.5 * profile_operating_w(n.devices[i].profile)
+					 ? PLAN_RULE_LIMIT
+					 : PLAN_SHARE);
 		n_limited += d->reason == PLAN_RULE_LIMIT;
 		assert_int_equal(d->setting.redirect, REDIRECT_HOLD);
 	}
