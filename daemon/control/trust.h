@@ -27,4 +27,8 @@ void trust_watch_pace(Managed *md, Meter *meter); /* eBPF is told what is in for
 /* What it draws, as its own reading said, or a sensor beside it; r: what the reading returned. */
 void trust_take_power(Managed *md, int r, double watts);
 void trust_set_measured(Managed *md, double watts);
+/* Holds the model against the device's own reading. settling: its setting is being changed. */
+void trust_correct(Managed *md, bool settling, uint64_t now_us);
+/* After that: by a sensor of more than the device. */
+void trust_correct_further(Managed *md, const Correction *c);
 void trust_note_aside(const char *of, bool was_believed, const SensorHealth *h);
