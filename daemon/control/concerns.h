@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "budget/wear.h"
+#include "control/correction.h"
 #include "device/device.h"
 #include "journal/wear-file.h"
 #include "meter/meter.h"
@@ -75,6 +76,10 @@ typedef struct Workload {
 typedef struct Trust {
 	double bias; /* measured over modelled watts; 1 at least */
 	double measured_w, estimated_w;
+	double fixed_w, dynamic_w; /* as the planner has it: without IO, and above that */
+	Correction own;            /* by its own reading, or a sensor beside it */
+	double correction;         /* by all sensors that measure it; of what it draws above idle */
+	bool is_measured;          /* by one of them, now */
 	uint64_t uncontrolled_until_us; /* until then pacing does not hold it */
 	double watched_pace_w;          /* what eBPF was told; 0: nothing yet */
 	SensorHealth health;            /* of the drive's own reading */
@@ -155,7 +160,8 @@ typedef struct Planned {
 	double group_limit_w; /* INFINITY: none */
 	double alarm_w; /* above idle: from there on the node may exceed its budget; INFINITY: never
 			 */
-	double demand_mb_s, bias;
+	double demand_mb_s, bias, correction;
+	bool was_measured;
 	Mix mix;
 	SleepLimits limits;
 } Planned;

@@ -15,8 +15,7 @@ int decide_plan(const Facts *f, double budget_w, unsigned forbidden, Plan **ret)
 			    .forbidden = forbidden,
 			    .budget_w = budget_w - reserve_w,
 			    .at_once_w =
-				    isfinite(budget_w) ? f->at_once * (budget_w - reserve_w) : 0,
-			    .doubt = f->doubt };
+				    isfinite(budget_w) ? f->at_once * (budget_w - reserve_w) : 0 };
 	Plan *plan;
 	int r = plan_make(&input, &plan);
 

@@ -49,6 +49,8 @@ static void note_planned(Managed *md)
 	md->planned.demand_mb_s = md->workload.demand_mb_s;
 	md->planned.mix = md->workload.mix;
 	md->planned.bias = md->trust.bias;
+	md->planned.correction = md->trust.correction;
+	md->planned.was_measured = md->trust.is_measured;
 	md->planned.limits = md->rest.limits;
 }
 
@@ -86,10 +88,12 @@ static double alarm_w(const Facts *f, const Plan *plan, size_t i)
 	const PlannedDevice *d = &plan->devices[i];
 	double left_w = MAX(f->spendable_w - plan->expect_w, 0.0);
 	double room_w = plan->cap_w - plan->expect_w, more_w = d->cap_w - d->expect_w;
+	double spent_w = MAX(d->expect_w - f->devices[i].profile->idle_w, 0.0);
 
 	if (!plan->at_once || !(more_w > ALARM_LEAST_W))
 		return INFINITY;
-	return MAX(d->expect_w - f->devices[i].profile->idle_w, 0.0) + left_w * more_w / room_w;
+	/* eBPF counts what the profile says of the IO */
+	return (spent_w + left_w * more_w / MAX(room_w, more_w)) / f->devices[i].correction;
 }
 
 static void adopt(Control *c, const Facts *f, Plan *plan)

@@ -7,6 +7,7 @@
 
 #include "control/cache-watch.h"
 #include "control/caps.h"
+#include "control/correct.h"
 #include "control/obedience.h"
 #include "control/rest.h"
 #include "control/trust.h"
@@ -29,6 +30,13 @@ bool gather_counts_expected(const Control *c)
 	return at_once(c) > 0;
 }
 
+/* While what the devices can draw counts because too much was drawn, what is measured of them
+ * counts too. */
+static double strict_w(const Control *c)
+{
+	return c->gauges.overload.strict_until_us ? correct_excess_w(&c->fleet) : 0;
+}
+
 /* The budget less what is kept free. */
 static double spendable_w(const Control *c, bool counts_expected)
 {
@@ -36,8 +44,10 @@ static double spendable_w(const Control *c, bool counts_expected)
 
 	if (isinf(budget_w))
 		return INFINITY;
-	budget_w = counts_expected ? gauges_model_budget_w(&c->gauges, budget_w)
-				   : budget_w - c->gauges.guard_w;
+	if (counts_expected)
+		budget_w -= correct_margin_w(&c->gauges, &c->fleet);
+	else
+		budget_w -= MAX(c->gauges.guard_w, strict_w(c));
 	return MAX(budget_w, 0.0);
 }
 
@@ -114,6 +124,8 @@ static void describe_device(const Control *c, const Managed *md, const Policy *p
 		.awake_redirect = md->cache.draining ? REDIRECT_DRAIN : REDIRECT_AS_FOUND,
 		.current = is_on_its_way(md) ? md->knobs.target : md->knobs.actual,
 		.bias = MAX(md->trust.bias, 1.0),
+		.correction = md->trust.correction,
+		.measured = md->trust.is_measured,
 	};
 	if (trust_is_uncontrolled(md, now_us))
 		ret->offer.mechanisms &= ~(unsigned)MECHANISM_PACING;
@@ -257,7 +269,6 @@ int gather_facts(const Control *c, const Policy *policy, Facts *ret)
 	int r;
 
 	f.spendable_w = spendable_w(c, f.at_once > 0);
-	f.doubt = f.at_once > 0 && gauges_measure_node(&c->gauges) ? 0 : 1;
 	f.devices = calloc(c->fleet.n + 1, sizeof(*f.devices));
 	r = f.devices ? list_groups(c, &f) : -ENOMEM;
 	if (r < 0) {

@@ -14,16 +14,7 @@
 #define GUARD_MARGIN 1.1  /* of the excess */
 #define GUARD_NEWS   0.01 /* of the limit: worth a new plan when it is given back */
 #define GUARD_MOST   0.2  /* of the limit */
-/* Of the correction: a look */
-#define RISES           0.5
-#define FALLS           0.2
-#define FALLS_MOST      0.01
-#define FIRST_SPREAD    0.01
-#define CORRECTION_NEWS 0.004
-#define SENSOR_MARGIN   0.005
-#define FACTOR_MOST     1.5
-#define STEADY          0.03 /* from look to look */
-#define MARGIN_MOST     0.1
+#define NOISE        3.0  /* standard deviations of a reading */
 
 int gauges_open(Gauges *g, const Tools *t)
 {
@@ -53,7 +44,7 @@ void gauges_close(Gauges *g)
 	free(g->gauges);
 }
 
-static bool covers(const Gauge *s, const Managed *md)
+bool gauge_covers(const Gauge *s, const Managed *md)
 {
 	const SensorConfig *c = s->config;
 
@@ -67,7 +58,7 @@ static bool covers(const Gauge *s, const Managed *md)
 static const Gauge *gauge_of(const Gauges *g, SensorScope scope, const Managed *md)
 {
 	for (size_t i = 0; i < g->n; i++)
-		if (g->gauges[i].config->scope == scope && (!md || covers(&g->gauges[i], md)))
+		if (g->gauges[i].config->scope == scope && (!md || gauge_covers(&g->gauges[i], md)))
 			return &g->gauges[i];
 	return NULL;
 }
@@ -103,7 +94,7 @@ void gauges_send(Gauges *g, Tools *t)
 static void expectation(const Gauge *s, const Fleet *f, double *ret_w, double *ret_rated_w)
 {
 	*ret_w = *ret_rated_w = s->config->scope == SENSOR_OF_HOST ? INFINITY : 0;
-	for_each_device(const Managed, md, f) if (covers(s, md))
+	for_each_device(const Managed, md, f) if (gauge_covers(s, md))
 	{
 		*ret_w += md->trust.estimated_w;
 		*ret_rated_w += md->device->profile->rated_w;
@@ -133,6 +124,7 @@ void gauges_take(Gauges *g, const Job *j, const Tools *t)
 	double expected_w, rated_w, watts = j->watts - besides_w(g, s);
 
 	s->reading = false;
+	s->taken_us = t->now_us;
 	if (j->result == -EAGAIN)
 		return;
 	expectation(s, t->fleet, &expected_w, &rated_w);
@@ -164,7 +156,7 @@ static bool is_first(const Gauge *s, const Fleet *f, const Managed *md)
 	{
 		if (other == md)
 			return true;
-		if (covers(s, other))
+		if (gauge_covers(s, other))
 			return false;
 	}
 	return true;
@@ -223,13 +215,25 @@ static Need judge_group(Gauge *s, const Limits *l, bool settling, const Tools *t
 		       : NOTHING_NEEDED;
 }
 
+/* Where a moment above the budget is tolerated, one reading above it may be the sensor's noise:
+ * what the mean of several is above it is seen by the correction. */
+static double noise_w(const Gauges *g, const Limits *l)
+{
+	const Claim *claim = limits_effective(l);
+	const Gauge *s = gauge_of(g, SENSOR_OF_NODE, NULL);
+
+	if (!claim || !(claim->tolerance_s > 0) || !s || !s->correction.known)
+		return 0;
+	return NOISE * s->correction.spread * g->measured_w;
+}
+
 /* Sensors of all devices together against the budget. */
 static Need judge_node(Gauges *g, const Limits *l, bool settling, const Tools *t)
 {
 	double over;
 
 	g->measured_w = measure(g, t->fleet);
-	over = g->measured_w - l->budget_w;
+	over = g->measured_w - l->budget_w - noise_w(g, l);
 	if (over > 0 && settling)
 		return NOTHING_NEEDED;
 	g->overrun = over > 0;
@@ -237,73 +241,6 @@ static Need judge_node(Gauges *g, const Limits *l, bool settling, const Tools *t
 	if (g->overrun || is_given_back(g->planned_guard_w, g->guard_w, l->budget_w))
 		return need(NEED_BETTER_PLAN, CAUSE_DEMAND);
 	return NOTHING_NEEDED;
-}
-
-/* Who draws more than the model says is believed at once; who draws less, slowly. A change that
- * would move less than the sensor's noise does is no news. */
-static Need take_factor(Correction *c, double factor)
-{
-	double off = factor - c->factor;
-
-	c->factor += MAX(off > 0 ? RISES * off : FALLS * off, -FALLS_MOST);
-	c->spread += FALLS * (fabs(off) - c->spread);
-	if (fabs(c->factor - c->in_force) < CORRECTION_NEWS)
-		return NOTHING_NEEDED;
-	c->in_force = c->factor;
-	return need(NEED_BETTER_PLAN, CAUSE_DEMAND);
-}
-
-/* What was last seen before a quiet time is no model of now. */
-static bool is_fresh(Correction *c, uint64_t now_us)
-{
-	bool fresh = c->looked_us && now_us - c->looked_us < 2 * LOOK_US;
-
-	c->looked_us = now_us;
-	return fresh;
-}
-
-/* A sensor tells of a moment ago: while the draw moves it tells of another draw. */
-static bool is_steady(Correction *c, double modelled_w, double measured_w)
-{
-	bool steady = fabs(modelled_w - c->modelled_w) < STEADY * modelled_w &&
-		      fabs(measured_w - c->measured_w) < STEADY * measured_w;
-
-	c->modelled_w = modelled_w;
-	c->measured_w = measured_w;
-	return steady;
-}
-
-static Need correct(Gauges *g, double modelled_w, bool settling, uint64_t now_us)
-{
-	Correction *c = &g->correction;
-	double factor = g->measured_w / modelled_w;
-	bool was = c->known, fresh = is_fresh(c, now_us),
-	     steady = is_steady(c, modelled_w, g->measured_w);
-	bool measured = isfinite(factor) && factor > 0;
-
-	c->known = was && fresh && measured;
-	if (!fresh || !measured)
-		return was ? need(NEED_BETTER_PLAN, CAUSE_DEMAND) : NOTHING_NEEDED;
-	if (settling || !steady)
-		return NOTHING_NEEDED;
-	factor = CLAMP(factor, 1 / FACTOR_MOST, FACTOR_MOST);
-	if (!was)
-		*c = (Correction){ true,   MAX(factor, 1.0), FIRST_SPREAD, 0,
-				   now_us, modelled_w,       g->measured_w };
-	return take_factor(c, factor);
-}
-
-bool gauges_measure_node(const Gauges *g)
-{
-	return g->correction.known;
-}
-
-double gauges_model_budget_w(const Gauges *g, double budget_w)
-{
-	const Correction *c = &g->correction;
-
-	return c->known ? budget_w * (1 - MIN(SENSOR_MARGIN + c->spread, MARGIN_MOST)) / c->in_force
-			: budget_w;
 }
 
 static double modelled_w(const Fleet *f)
@@ -324,7 +261,6 @@ Need gauges_judge(Gauges *g, const Limits *l, bool settling, Tools *t, bool *ret
 	bool was = g->overrun;
 	Need n = judge_node(g, l, settling, t);
 
-	n = need_more(n, correct(g, modelled_w(t->fleet), settling, t->now_us));
 	*ret_overrun = g->overrun && !was;
 	if (*ret_overrun)
 		log_warning("Measured %.1f W exceed the budget of %.1f W: keeping %.1f W more free",

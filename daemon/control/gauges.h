@@ -13,20 +13,13 @@ typedef struct Gauge {
 	SensorHealth health;
 	bool reading;
 	uint64_t begun_us;      /* the reading under way */
+	uint64_t taken_us;      /* the last one came */
 	double watts;           /* of storage, believed; NAN: set aside or not read yet */
 	double guard_w;         /* of a group: kept free below its limit because it was exceeded */
 	double planned_guard_w; /* as of the plan in force */
+	Correction correction;  /* correct.c: of what it measures */
+	uint64_t corrected_us;  /* correct.c: by the reading that came then */
 } Gauge;
-
-/* What all devices draw over what the model says of them. */
-typedef struct Correction {
-	bool known;      /* it is measured */
-	double factor;   /* filtered */
-	double spread;   /* how far single readings are from it */
-	double in_force; /* the factor that is planned with */
-	uint64_t looked_us;
-	double modelled_w, measured_w; /* at that look */
-} Correction;
 
 /* overload.c: how much of what is tolerated has been spent. */
 typedef struct Overload {
@@ -44,9 +37,11 @@ typedef struct Gauges {
 	double guard_w;    /* kept free below the budget because measurements exceeded it */
 	double planned_guard_w;
 	bool overrun;
-	Correction correction;
 	Overload overload;
 } Gauges;
+
+/* Does it measure the device, alone or among others? */
+bool gauge_covers(const Gauge *s, const Managed *md);
 
 int gauges_open(Gauges *g, const Tools *t);
 void gauges_close(Gauges *g);
@@ -59,10 +54,6 @@ void gauges_measure_devices(Gauges *g, Tools *t);
 Need gauges_judge(Gauges *g, const Limits *l, bool settling, Tools *t, bool *ret_overrun);
 void gauges_note_planned(Gauges *g);
 
-/* Do they correct the model of the whole node, so that its profiles' errors count no more? */
-bool gauges_measure_node(const Gauges *g);
-/* The budget in the model's watts. */
-double gauges_model_budget_w(const Gauges *g, double budget_w);
 /* What the node draws now: measured or, where nothing measures it, modelled. */
 double gauges_draw_w(const Gauges *g, const Fleet *f);
 double gauges_group_guard_w(const Gauges *g, const Managed *md);

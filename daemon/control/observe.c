@@ -2,8 +2,10 @@
 #include "control/observe.h"
 
 #include <errno.h>
+#include <math.h>
 
 #include "control/cache-watch.h"
+#include "control/correct.h"
 #include "control/enforce.h"
 #include "control/gather.h"
 #include "control/rest.h"
@@ -113,6 +115,7 @@ Need observe_tick(Control *c, bool *ret_overrun)
 {
 	Need n = NOTHING_NEEDED;
 	double drawn_w;
+	bool counts;
 
 	/* counters first: what is measured is held against what they say */
 	errands_send_looks(&c->tools, has_to_be_looked_at, false);
@@ -121,9 +124,12 @@ Need observe_tick(Control *c, bool *ret_overrun)
 	for_each_device(Managed, md, &c->fleet) n = need_more(n, look_at(c, md));
 	n = need_more(n, gauges_judge(&c->gauges, &c->limits, enforce_is_settling(c), &c->tools,
 				      ret_overrun));
+	counts = gather_counts_expected(c);
+	n = need_more(n, correct_judge(&c->gauges, counts ? c->limits.budget_w : INFINITY,
+				       enforce_is_settling(c), &c->tools));
 	drawn_w = gauges_draw_w(&c->gauges, &c->fleet);
 	n = need_more(n, overload_count(&c->gauges.overload, &c->limits, drawn_w,
-					gather_counts_expected(c), &c->tools));
+					counts && c->gauges.overrun, &c->tools));
 	c->attention.looked_us = c->tools.now_us;
 	holding_note(&c->attention.holding, c->limits.budget_w, drawn_w, c->tools.now_us);
 	return n;

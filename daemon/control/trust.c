@@ -26,7 +26,9 @@ void trust_init(Managed *md)
 	md->trust = (Trust){ .bias = 1,
 			     .measured_w = NAN,
 			     .estimated_w = p->idle_w,
-			     .operating_w = profile_operating_w(p) };
+			     .operating_w = profile_operating_w(p),
+			     .fixed_w = p->idle_w,
+			     .correction = 1 };
 }
 
 bool trust_clear_due(Managed *md, uint64_t now_us)
@@ -67,6 +69,22 @@ static double base_w(const Managed *md)
 	return md->knobs.actual.condition != CONDITION_ACTIVE && c->present ? c->watts : p->idle_w;
 }
 
+/* What the planner expects of the setting in force, for what is asked of the device now. */
+static void note_modelled(Managed *md)
+{
+	Trust *t = &md->trust;
+	Prediction p;
+
+	predict_demand(md->device->profile, &md->workload.mix, &md->knobs.actual,
+		       md->workload.demand_mb_s, &p);
+	t->fixed_w = MIN(base_w(md), p.watts * t->bias);
+	t->dynamic_w = p.watts * t->bias - t->fixed_w;
+	if (!waking_under_way(md))
+		return;
+	t->fixed_w = md->waking.watts;
+	t->dynamic_w = 0;
+}
+
 static Need judge_power(Managed *md, Tools *t)
 {
 	const Profile *p = md->device->profile;
@@ -74,6 +92,7 @@ static Need judge_power(Managed *md, Tools *t)
 	double cap_w = cap_watts(p, &md->knobs.actual);
 	Prediction expected;
 
+	note_modelled(md);
 	predict_demand(p, &w->mix, &md->knobs.actual, workload_mb_s(w), &expected);
 	md->trust.estimated_w = expected.watts;
 	if (!isnan(w->rates.joules_per_s))
@@ -189,6 +208,25 @@ void trust_note_aside(const char *of, bool was_believed, const SensorHealth *h)
 void trust_set_measured(Managed *md, double watts)
 {
 	md->trust.measured_w = watts;
+}
+
+void trust_correct(Managed *md, bool settling, uint64_t now_us)
+{
+	Trust *t = &md->trust;
+	CorrectionLook look = { .measured_w = t->measured_w,
+				.settling = settling,
+				.at_us = now_us };
+
+	correction_add(&t->own, &look, md->device->profile, t->fixed_w, t->dynamic_w);
+	correction_take(&t->own, &look);
+	t->correction = correction_of(&t->own, md->device->profile);
+	t->is_measured = t->own.known;
+}
+
+void trust_correct_further(Managed *md, const Correction *c)
+{
+	md->trust.correction *= correction_of(c, md->device->profile);
+	md->trust.is_measured |= c->known;
 }
 
 void trust_take_power(Managed *md, int r, double watts)

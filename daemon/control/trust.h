@@ -30,4 +30,8 @@ void trust_take_power(Managed *md, int r, double watts);
  * lest the limit moves under the operator's hands. */
 void trust_learn_operating(Managed *md, bool limited, uint64_t now_us);
 void trust_set_measured(Managed *md, double watts);
+/* Holds the model against the device's own reading. settling: its setting is being changed. */
+void trust_correct(Managed *md, bool settling, uint64_t now_us);
+/* After that: by a sensor of more than the device. */
+void trust_correct_further(Managed *md, const Correction *c);
 void trust_note_aside(const char *of, bool was_believed, const SensorHealth *h);

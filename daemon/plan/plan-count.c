@@ -56,10 +56,13 @@ int doubts_fill(Work *w)
 	if (!families)
 		return -ENOMEM;
 	for (size_t i = 0; i < w->in->n_devices; i++)
-		family_of(families, &n, w->in->devices[i].profile)->dynamic_w += dynamic_w(w, i);
-	part = joint_part(families, n) * w->in->doubt;
+		if (!w->in->devices[i].measured)
+			family_of(families, &n, w->in->devices[i].profile)->dynamic_w +=
+				dynamic_w(w, i);
+	part = joint_part(families, n);
 	for (size_t i = 0; i < w->in->n_devices; i++)
-		w->doubt[i] = part * w->in->devices[i].profile->energy_error;
+		if (!w->in->devices[i].measured)
+			w->doubt[i] = part * w->in->devices[i].profile->energy_error;
 	return 0;
 }
 
@@ -72,12 +75,31 @@ bool counts_expected(const Work *w, size_t i)
 	       !(has_group(w->in, d) && isfinite(w->in->groups[d->group].limit_w));
 }
 
+/* Times what it draws above idle. */
+static double scaled_w(const PlanDevice *d, double watts, double times)
+{
+	double idle_w = MIN(d->profile->idle_w, watts);
+
+	return idle_w + (watts - idle_w) * times;
+}
+
+double corrected_w(const PlanDevice *d, double expect_w, double cap_w)
+{
+	double times = d->correction > 0 ? d->correction : 1;
+
+	return MIN(scaled_w(d, expect_w, times), scaled_w(d, cap_w, MAX(times, 1.0)));
+}
+
 double counted_w(const Work *w, size_t i, double expect_w, double cap_w)
 {
-	double idle_w = MIN(w->in->devices[i].profile->idle_w, expect_w), likely_w;
+	const PlanDevice *d = &w->in->devices[i];
+	double most_w, likely_w;
 
 	if (!counts_expected(w, i))
 		return cap_w;
-	likely_w = MIN(idle_w + (expect_w - idle_w) * (1 + w->doubt[i]), cap_w);
-	return likely_w + w->strictness * (cap_w - likely_w);
+	most_w = corrected_w(d, cap_w, cap_w);
+	most_w = MAX(most_w, cap_w);
+	likely_w = scaled_w(d, corrected_w(d, expect_w, cap_w), 1 + w->doubt[i]);
+	likely_w = MIN(likely_w, most_w);
+	return likely_w + w->strictness * (most_w - likely_w);
 }

@@ -191,7 +191,9 @@ void units_sort(const Work *w, Unit *units, size_t n);
 int doubts_fill(Work *w); /* -ENOMEM */
 /* Does what is expected count for the device, rather than what can be drawn? */
 bool counts_expected(const Work *w, size_t i);
-/* expect_w and cap_w with the device's bias. */
+/* What is expected of it, as measurements correct it. expect_w and cap_w with the device's bias. */
+double corrected_w(const PlanDevice *d, double expect_w, double cap_w);
+/* The same two. */
 double counted_w(const Work *w, size_t i, double expect_w, double cap_w);
 
 /* plan-curve.c */

@@ -49,7 +49,7 @@ static void describe(const Work *w, size_t i, PlannedDevice *ret)
 		ret->setting.redirect = redirect_of(w, i, at.setting.condition);
 	ret->cap_w = pick->cap_w;
 	ret->counted_w = pick->watts;
-	ret->expect_w = MIN(p.watts * bias, ret->cap_w);
+	ret->expect_w = MIN(corrected_w(d, p.watts * bias, ret->cap_w), ret->cap_w);
 	ret->p99_us = p.p99_us;
 	ret->error = p.error;
 	if (f) {

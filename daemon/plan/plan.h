@@ -33,6 +33,10 @@ typedef struct PlanDevice {
 	Redirect awake_redirect; /* what that cache does while it is awake: as found, or draining */
 	Setting current;         /* preferred among equals, so that plans do not flap */
 	double bias; /* measured over modelled watts; 1 when unknown. >1 raises its caps */
+	/* What is expected of it above idle, over what its profile says; 0: as it says. Does not
+	 * count where its caps do. */
+	double correction;
+	bool measured; /* that was measured just now: its profile's error counts no more */
 } PlanDevice;
 
 typedef struct PlanGroup {
@@ -54,8 +58,6 @@ typedef struct PlanInput {
 	 * each is expected to draw is held against the budget, and this against what they can draw.
 	 * 0: what they can draw is held against the budget. */
 	double at_once_w;
-	/* Of each profile's error, how much counts: 1 where nothing is measured. */
-	double doubt;
 } PlanInput;
 
 /* Why a device is set as it is. */

@@ -8,9 +8,11 @@
 #include "base/text.h"
 #include "sensor/sensor-private.h"
 
-#define STUCK_READINGS 30
-#define STUCK_MOVED    0.2 /* of the rated power */
-#define IMPOSSIBLE     2.0 /* times the rated power */
+#define STUCK_READINGS    30
+#define STUCK_MOVED       0.2 /* of the rated power */
+#define SETTLING_READINGS 5
+#define EXPECTED_BLEND    0.2 /* weight of the newest expectation */
+#define IMPOSSIBLE        2.0 /* times the rated power */
 
 static int read_built_in(Sensor *s, double *ret_w)
 {
@@ -69,17 +71,19 @@ int sensor_read(Sensor *s, double *ret_w)
 	return reads[s->config.type](s, ret_w);
 }
 
+/* When a reading has changed, the expectation is still that of the load before, and at first it is
+ * no more than a guess: what it is then says nothing. Nor does a single one that is far off. */
 static void note_expectation(SensorHealth *h, double watts, double expected_w)
 {
-	if (h->repeated && watts == h->last_w) {
-		h->repeated++;
-		h->least_expected_w = fmin(h->least_expected_w, expected_w);
-		h->most_expected_w = fmax(h->most_expected_w, expected_w);
+	h->repeated = watts == h->last_w ? h->repeated + 1 : 1;
+	h->last_w = watts;
+	if (h->repeated <= SETTLING_READINGS) {
+		h->expected_w = h->least_expected_w = h->most_expected_w = expected_w;
 		return;
 	}
-	h->repeated = 1;
-	h->last_w = watts;
-	h->least_expected_w = h->most_expected_w = expected_w;
+	h->expected_w += EXPECTED_BLEND * (expected_w - h->expected_w);
+	h->least_expected_w = fmin(h->least_expected_w, h->expected_w);
+	h->most_expected_w = fmax(h->most_expected_w, h->expected_w);
 }
 
 static bool is_stuck(const SensorHealth *h, double rated_w)

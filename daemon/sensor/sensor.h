@@ -25,7 +25,8 @@ int sensor_read(Sensor *s, double *ret_w);
 /* What is known of a sensor's honesty. Zero at first. */
 typedef struct SensorHealth {
 	double last_w;
-	double least_expected_w, most_expected_w; /* since the reading last changed */
+	double expected_w;                        /* a mean of late */
+	double least_expected_w, most_expected_w; /* of that, since the reading last changed */
 	unsigned repeated;
 	char why_aside[96]; /* "": it is believed */
 } SensorHealth;
@@ -33,6 +34,6 @@ typedef struct SensorHealth {
 /* Is the reading to be believed? r is what sensor_read() returned, expected_w what the model says
  * the same things draw now, and rated_w what they can draw at most. Errors, NaN, negative and
  * impossible values (over twice what they can draw) are set aside, and so is a reading that stays
- * the same to the last digit for half a minute while the expectation moves by a fifth of the rated
- * power. The sensor is believed again as soon as none of that holds. */
+ * the same to the last digit for half a minute while the expectation, once it has settled, moves by
+ * a fifth of the rated power. The sensor is believed again as soon as none of that holds. */
 bool sensor_judge(SensorHealth *h, int r, double watts, double expected_w, double rated_w);

@@ -323,6 +323,7 @@ static void what_is_tolerated_is_planned_for_and_no_more(void **state)
 
 	for (unsigned long k = 0; k < nodes; k++) {
 		_cleanup_(plan_freep) Plan *strict = NULL, *same = NULL, *tolerant = NULL;
+		bool worse = k % 2;
 		Policy policy;
 		Node n;
 
@@ -335,13 +336,17 @@ static void what_is_tolerated_is_planned_for_and_no_more(void **state)
 		same = checked(&n);
 		assert_true(same_plan(strict, same));
 		n.in.at_once_w = n.in.budget_w * (1 + below(200) / 100.0);
-		n.in.doubt = below(2);
+		for (size_t i = 0; i < n.in.n_devices; i++) {
+			n.devices[i].measured = below(2);
+			n.devices[i].correction = 0.6 + below(worse ? 9 : 5) / 10.0;
+		}
 		tolerant = checked(&n);
 		check_sleep(&n, tolerant);
 		assert_true(tolerant->counted_w <= n.in.budget_w + tolerant->shortfall_w + 1e-6);
 		assert_true(tolerant->cap_w <= MAX(n.in.at_once_w, strict->cap_w) * (1 + 1e-9));
-		assert_true(tolerant->shortfall_w <= strict->shortfall_w + 1e-6);
-		for (size_t i = 0; i < tolerant->n_devices; i++)
+		/* who draws more than its profile says may not be brought down as far */
+		assert_true(worse || tolerant->shortfall_w <= strict->shortfall_w + 1e-6);
+		for (size_t i = 0; !worse && i < tolerant->n_devices; i++)
 			assert_true(tolerant->devices[i].counted_w <=
 				    tolerant->devices[i].cap_w + 1e-6);
 		more += tolerant->cap_w > n.in.budget_w + 1;

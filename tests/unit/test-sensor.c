@@ -202,6 +202,31 @@ static void a_steady_reading_under_a_steady_load_is_believed(void **state)
 		assert_true(sensor_judge(&h, 0, 42, 41 + (i & 1), RATED_W));
 }
 
+/* The expectation was a guess at first, and once for a second later on. */
+static void a_steady_reading_is_believed_whatever_was_expected_before(void **state)
+{
+	SensorHealth h = {};
+
+	(void)state;
+	for (unsigned i = 0; i < 1000; i++)
+		assert_true(sensor_judge(&h, 0, 42, i < 3 || i == 100 ? 5 : 41, RATED_W));
+	/* and is stuck all the same when the load changes for good */
+	for (unsigned i = 0; i < 20; i++)
+		(void)sensor_judge(&h, 0, 42, 90, RATED_W);
+	assert_non_null(strstr(h.why_aside, "while the load changes"));
+}
+
+static void a_load_that_comes_and_goes_shows_what_is_stuck(void **state)
+{
+	SensorHealth h = {};
+	bool believed = true;
+
+	(void)state;
+	for (unsigned i = 0; i < 120; i++)
+		believed = sensor_judge(&h, 0, 42, i / 10 % 2 ? 20 : 80, RATED_W);
+	assert_false(believed);
+}
+
 static void of_the_host_nothing_is_expected(void **state)
 {
 	SensorHealth h = {};
@@ -225,6 +250,8 @@ int main(void)
 		cmocka_unit_test(errors_and_impossible_numbers_are_set_aside_with_a_reason),
 		cmocka_unit_test(a_reading_that_ignores_the_load_is_stuck_until_it_moves),
 		cmocka_unit_test(a_steady_reading_under_a_steady_load_is_believed),
+		cmocka_unit_test(a_steady_reading_is_believed_whatever_was_expected_before),
+		cmocka_unit_test(a_load_that_comes_and_goes_shows_what_is_stuck),
 		cmocka_unit_test(of_the_host_nothing_is_expected),
 	};
 
