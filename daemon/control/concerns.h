@@ -66,6 +66,7 @@ typedef struct Workload {
 	double offered_depth; /* most outstanding IO seen lately */
 	double demand_mb_s;   /* INFINITY: as much as it can get */
 	Unheld unheld;
+	Setting judged_at;   /* what held it back, or nothing did, when it was last judged */
 	double waiting;      /* IOs in the device when it was last looked at */
 	uint64_t waiting_us; /* when that was */
 	uint64_t last_io_us, last_read_us, last_write_us;
@@ -80,6 +81,23 @@ typedef struct Trust {
 	SensorHealth health;            /* of the drive's own reading */
 	bool measures_not;              /* it has no reading of its own */
 } Trust;
+
+/* Of what is learned of one setting. */
+typedef struct ServedNote {
+	uint64_t measured_us;
+	double told; /* the factor of which the plan was told last */
+	double mb_s, model_mb_s;
+} ServedNote;
+
+/* What it serves at a setting that holds it back. */
+typedef struct Served {
+	Learned learned; /* the planner's view of the notes, one for each */
+	ServedNote notes[LEARNED_MAX];
+	Mix mix;         /* of which all that is learned */
+	Setting setting; /* that is looked at */
+	unsigned looks;  /* at it in a row */
+	double factor;   /* served over predicted in these looks */
+} Served;
 
 /* What a disk may be put to now; see PlanDevice. */
 typedef struct SleepLimits {
@@ -182,6 +200,11 @@ typedef struct Floor {
 	Mix mix;
 	double watts;
 } Floor;
+
+typedef struct RememberedCaps {
+	Cap cap;     /* what the setting in force allows */
+	Floor floor; /* what it can be brought down to */
+} RememberedCaps;
 
 /* What an exclusive job that is over leaves to be done. */
 typedef enum Errand {

@@ -7,6 +7,7 @@
 #include "control/enforce.h"
 #include "control/gather.h"
 #include "control/rest.h"
+#include "control/served.h"
 #include "control/trust.h"
 #include "control/wake-test.h"
 #include "control/waking.h"
@@ -58,6 +59,7 @@ static Need take_counters(Control *c, Managed *md, const DeviceCounters *counter
 	if (workload_mb_s(&md->workload) > 0)
 		n = waking_notice_served(md, &c->tools);
 	workload_judge(md, gather_policy(c), &c->tools);
+	n = need_more(n, served_judge(md, &c->tools));
 	return need_more(n, trust_judge(md, &c->tools));
 }
 

@@ -285,6 +285,7 @@ int verb_show(Ctl *c)
 	print_wait(d);
 	print_sleep(d);
 	print_redirect(d);
+	print_learned(d);
 	putchar('\n');
 	print_knobs(c, json_member(d, "Knobs"));
 	return STATUS_OK;
