@@ -8,13 +8,14 @@
 #include "control/waking.h"
 #include "control/workload.h"
 
-#define FIRST_LOOK  2    /* the one before began under another setting */
-#define LAST_LOOK   4    /* from then on it is believed */
-#define BLEND       0.3  /* weight of the newest look */
-#define MATTERS     0.15 /* of what was planned with... */
-#define MATTERS_ALL 0.02 /* ...and of what the model says */
-#define FACTOR_MOST 2.0
-#define PACED_NEAR  0.9 /* of the pace: that holds it, not the device */
+#define FIRST_LOOK   2    /* the one before began under another setting */
+#define LAST_LOOK    4    /* from then on it is believed */
+#define BLEND        0.3  /* weight of the newest look */
+#define MATTERS      0.15 /* of what was planned with... */
+#define MATTERS_ALL  0.02 /* ...and of what the model says */
+#define FACTOR_LEAST 0.001
+#define FACTOR_MOST  2.0
+#define PACED_NEAR   0.9 /* of the pace: that holds it, not the device */
 /* Another mix: what was learned of the last one tells nothing of it. */
 #define OTHER_SIZE  2.0
 #define OTHER_SHARE 0.3
@@ -167,7 +168,7 @@ static Need measure(Managed *md, Tools *t)
 	if (!(expected_mb_s > 0))
 		return NOTHING_NEEDED;
 	s->looks = MIN(s->looks + 1, (unsigned)LAST_LOOK);
-	factor = MIN(workload_mb_s(&md->workload) / expected_mb_s, FACTOR_MOST);
+	factor = CLAMP(workload_mb_s(&md->workload) / expected_mb_s, FACTOR_LEAST, FACTOR_MOST);
 	s->factor = s->looks <= FIRST_LOOK ? factor : s->factor + BLEND * (factor - s->factor);
 	return s->looks < LAST_LOOK ? NOTHING_NEEDED : learn(md, expected_mb_s, t);
 }

@@ -141,10 +141,10 @@ static bool fills_depth(const Managed *md)
 static bool fills_some_depth(const Managed *md)
 {
 	const Workload *w = &md->workload;
-	double depth = md->knobs.actual.depth;
+	const Setting *s = &md->knobs.actual;
 
-	return depth > 0 && w->rates.depth >= BUSY_DEPTH &&
-	       w->rates.depth >= SOME_DEPTH * MIN(depth, w->mix.depth);
+	return s->depth && s->chunk_kib && w->rates.depth >= BUSY_DEPTH &&
+	       w->rates.depth >= SOME_DEPTH * MIN((double)s->depth, w->mix.depth);
 }
 
 bool workload_held_by_depth(const Managed *md)
