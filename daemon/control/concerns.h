@@ -97,6 +97,7 @@ typedef struct Served {
 	Setting setting; /* that is looked at */
 	unsigned looks;  /* at it in a row */
 	double factor;   /* served over predicted in these looks */
+	bool asks;       /* for a better plan */
 } Served;
 
 /* What a disk may be put to now; see PlanDevice. */

@@ -60,7 +60,7 @@ static bool forgive(Served *s, uint64_t now_us)
 	return any;
 }
 
-static Need forget(Managed *md, uint64_t now_us)
+static void forget(Managed *md, uint64_t now_us)
 {
 	Served *s = &md->served;
 	bool other = s->learned.n > 0 && is_other_mix(&s->mix, &md->workload.mix);
@@ -69,8 +69,7 @@ static Need forget(Managed *md, uint64_t now_us)
 		s->learned.n = 0;
 		s->looks = 0;
 	}
-	return other || forgive(s, now_us) ? need(NEED_BETTER_PLAN, CAUSE_SERVES_OTHERWISE)
-					   : NOTHING_NEEDED;
+	s->asks |= forgive(s, now_us) || other;
 }
 
 static bool changes(const Managed *md)
@@ -132,7 +131,7 @@ static bool matters(double factor, double was)
 }
 
 /* What was never seen to be wrong is not learned, so that chance moves nothing. */
-static Need learn(Managed *md, double expected_mb_s, Tools *t)
+static void learn(Managed *md, double expected_mb_s, Tools *t)
 {
 	Served *s = &md->served;
 	double was = learned_factor(&s->learned, md->device->profile, &s->setting);
@@ -142,7 +141,7 @@ static Need learn(Managed *md, double expected_mb_s, Tools *t)
 	size_t at;
 
 	if (!own && !matters(s->factor, was))
-		return NOTHING_NEEDED;
+		return;
 	if (!s->learned.n)
 		s->mix = md->workload.mix;
 	at = place_for(s, &s->setting);
@@ -150,13 +149,12 @@ static Need learn(Managed *md, double expected_mb_s, Tools *t)
 	note.told = tells ? s->factor : s->notes[at].told;
 	s->notes[at] = note;
 	s->learned.of[at] = (LearnedFactor){ s->setting, s->factor, note.mb_s };
-	if (!tells)
-		return NOTHING_NEEDED;
-	tell(md, &note, t);
-	return need(NEED_BETTER_PLAN, CAUSE_SERVES_OTHERWISE);
+	s->asks |= tells;
+	if (tells)
+		tell(md, &note, t);
 }
 
-static Need measure(Managed *md, Tools *t)
+static void measure(Managed *md, Tools *t)
 {
 	Served *s = &md->served;
 	Setting setting = learned_part(&md->knobs.actual);
@@ -166,21 +164,29 @@ static Need measure(Managed *md, Tools *t)
 		s->looks = 0;
 	s->setting = setting;
 	if (!(expected_mb_s > 0))
-		return NOTHING_NEEDED;
+		return;
 	s->looks = MIN(s->looks + 1, (unsigned)LAST_LOOK);
 	factor = CLAMP(workload_mb_s(&md->workload) / expected_mb_s, FACTOR_LEAST, FACTOR_MOST);
 	s->factor = s->looks <= FIRST_LOOK ? factor : s->factor + BLEND * (factor - s->factor);
-	return s->looks < LAST_LOOK ? NOTHING_NEEDED : learn(md, expected_mb_s, t);
+	if (s->looks == LAST_LOOK)
+		learn(md, expected_mb_s, t);
 }
 
-Need served_judge(Managed *md, Tools *t)
+void served_judge(Managed *md, Tools *t)
 {
-	Need n = forget(md, t->now_us);
-
+	forget(md, t->now_us);
 	if (is_held_back(md))
-		return need_more(n, measure(md, t));
-	md->served.looks = 0;
-	return n;
+		measure(md, t);
+	else
+		md->served.looks = 0;
+}
+
+Need served_take_need(Managed *md)
+{
+	bool asked = md->served.asks;
+
+	md->served.asks = false;
+	return asked ? need(NEED_BETTER_PLAN, CAUSE_SERVES_OTHERWISE) : NOTHING_NEEDED;
 }
 
 Mix served_mix(const Managed *md)

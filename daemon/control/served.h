@@ -6,8 +6,9 @@
 
 #include "control/tools.h"
 
-/* After new rates, once workload_judge() has judged them. A difference that matters asks for a
- * better plan. */
-Need served_judge(Managed *md, Tools *t);
+/* After new rates, once workload_judge() has judged them. */
+void served_judge(Managed *md, Tools *t);
+/* A difference that matters asks for a better plan, once. */
+Need served_take_need(Managed *md);
 /* The device's mix with what was learned of it; lives as long as nothing more is judged. */
 Mix served_mix(const Managed *md);
