@@ -106,6 +106,20 @@ settle() { # SECONDS
   [[ $good -ge 4 ]] || fault "the budget was not met within $1 s"
 }
 
+# Until what is served has been what the plan expects for two seconds: where a device serves less than
+# its profile says, that is learned first
+agree() { # SECONDS
+  local good=0 i
+  for ((i = 0; i < $1 * 2 && good < 4; i++)); do
+    sleep 0.5
+    if [[ $(calculate %d "$(state Throughput) >= 0.75 * $(state ExpectedThroughput)") -eq 1 ]]; then
+      good=$((good + 1))
+    else
+      good=0
+    fi
+  done
+}
+
 start_bus() {
   local i
   cat >"$temp/bus.conf" <<EOF
@@ -283,6 +297,7 @@ loop_devices() {
   show set 70% --yes --reason "demo on real devices"
   took=$(enforced)
   settle 15
+  agree 60
   t2=$(now_ms)
   show status
   show list

@@ -167,6 +167,29 @@ static int get_knobs(sd_bus *bus, const char *path, const char *interface, const
 	return r < 0 ? r : sd_bus_message_close_container(reply);
 }
 
+static int append_learned(sd_bus_message *m, const LearnedState *l)
+{
+	char setting[128];
+
+	return sd_bus_message_append(
+		m, "a{sv}", 3, "Setting", "s", setting_text(setting, sizeof(setting), &l->setting),
+		"Throughput", "d", l->mb_s, "ModelThroughput", "d", l->model_mb_s);
+}
+
+static int get_learned(sd_bus *bus, const char *path, const char *interface, const char *property,
+		       sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+	LearnedState l;
+	int r = sd_bus_message_open_container(reply, 'a', "a{sv}");
+
+	(void)bus, (void)path, (void)interface, (void)property, (void)error;
+	for (size_t i = 0;
+	     r >= 0 && control_learned(b->control, b->device.device->name, i, &l) == 0; i++)
+		r = append_learned(reply, &l);
+	return r < 0 ? r : sd_bus_message_close_container(reply);
+}
+
 #define CONST         SD_BUS_VTABLE_PROPERTY_CONST
 #define CHANGES       SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE
 #define DEVICE(field) offsetof(Bus, device.field)
@@ -233,6 +256,7 @@ static const sd_bus_vtable device_vtable[] = {
 	SD_BUS_PROPERTY("CacheRoom", "t", get_cache, 0, 0),
 	SD_BUS_PROPERTY("Meter", "s", NULL, DEVICE(meter), 0),
 	SD_BUS_PROPERTY("Knobs", "aa{sv}", get_knobs, 0, 0),
+	SD_BUS_PROPERTY("Learned", "aa{sv}", get_learned, 0, 0),
 	SD_BUS_VTABLE_END,
 };
 

@@ -7,6 +7,7 @@
 #include "control/decide.h"
 #include "control/gather.h"
 #include "control/rest.h"
+#include "control/served.h"
 #include "control/workload.h"
 
 Control advice_as_if_held(const Control *c)
@@ -72,11 +73,12 @@ static void weigh_device(const Managed *md, AdviceState *told)
 {
 	const PlannedDevice *p = &md->advised.device;
 	double now_w = md->trust.estimated_w, mb_s = workload_mb_s(&md->workload), would_w;
+	const Mix mix = served_mix(md);
 	Prediction would;
 
 	if (!md->advised.known || setting_equal(&p->setting, &md->knobs.target))
 		return;
-	predict_demand(md->device->profile, &md->workload.mix, &p->setting, mb_s, &would);
+	predict_demand(md->device->profile, &mix, &p->setting, mb_s, &would);
 	would_w = MIN(would.watts * MAX(md->trust.bias, 1.0), p->cap_w);
 	told->n_devices++;
 	told->saved_w += MAX(now_w - would_w, 0.0);

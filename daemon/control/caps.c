@@ -28,13 +28,13 @@ static double allowed_w(Managed *md, uint64_t now_us)
 {
 	bool uncontrolled = trust_is_uncontrolled(md, now_us);
 
-	if (!is_remembered(&md->cap, md, uncontrolled))
-		md->cap = (Cap){ .known = md->knobs.probed,
-				 .setting = md->knobs.actual,
-				 .bias = md->trust.bias,
-				 .uncontrolled = uncontrolled,
-				 .watts = caps_of(md, &md->knobs.actual, now_us) };
-	return md->cap.watts;
+	if (!is_remembered(&md->remembered.cap, md, uncontrolled))
+		md->remembered.cap = (Cap){ .known = md->knobs.probed,
+					    .setting = md->knobs.actual,
+					    .bias = md->trust.bias,
+					    .uncontrolled = uncontrolled,
+					    .watts = caps_of(md, &md->knobs.actual, now_us) };
+	return md->remembered.cap.watts;
 }
 
 void caps_update(Managed *md, uint64_t now_us)
@@ -47,7 +47,7 @@ void caps_update(Managed *md, uint64_t now_us)
 static bool floor_is_remembered(const Managed *md, const Offer *offer, unsigned forbidden,
 				Condition condition)
 {
-	const Floor *f = &md->floor;
+	const Floor *f = &md->remembered.floor;
 
 	return f->known && f->forbidden == forbidden && f->condition == condition &&
 	       offer_equal(&f->offer, offer) && !workload_mix_differs(&f->mix, &md->workload.mix);
@@ -61,16 +61,16 @@ double caps_floor_w(Managed *md, unsigned forbidden)
 	size_t n;
 
 	if (floor_is_remembered(md, &offer, forbidden, condition))
-		return md->floor.watts;
+		return md->remembered.floor.watts;
 	frontier_build(md->device->profile, &md->workload.mix, &offer, forbidden, condition,
 		       frontier, &n);
-	md->floor = (Floor){ .known = true,
-			     .offer = offer,
-			     .forbidden = forbidden,
-			     .condition = condition,
-			     .mix = md->workload.mix,
-			     .watts = frontier[0].cap_w };
-	return md->floor.watts;
+	md->remembered.floor = (Floor){ .known = true,
+					.offer = offer,
+					.forbidden = forbidden,
+					.condition = condition,
+					.mix = md->workload.mix,
+					.watts = frontier[0].cap_w };
+	return md->remembered.floor.watts;
 }
 
 double caps_sum_w(const Fleet *f)

@@ -67,6 +67,7 @@ typedef struct Workload {
 	double offered_depth; /* most outstanding IO seen lately */
 	double demand_mb_s;   /* INFINITY: as much as it can get */
 	Unheld unheld;
+	Setting judged_at;   /* what held it back, or nothing did, when it was last judged */
 	double waiting;      /* IOs in the device when it was last looked at */
 	uint64_t waiting_us; /* when that was */
 	uint64_t last_io_us, last_read_us, last_write_us;
@@ -88,6 +89,24 @@ typedef struct Trust {
 	double above_w;          /* the least measured since above_since_us */
 	uint64_t above_since_us; /* measured above operating_w since then; 0: it is not */
 } Trust;
+
+/* Of what is learned of one setting. */
+typedef struct ServedNote {
+	uint64_t measured_us;
+	double told; /* the factor of which the plan was told last */
+	double mb_s, model_mb_s;
+} ServedNote;
+
+/* What it serves at a setting that holds it back. */
+typedef struct Served {
+	Learned learned; /* the planner's view of the notes, one for each */
+	ServedNote notes[LEARNED_MAX];
+	Mix mix;         /* of which all that is learned */
+	Setting setting; /* that is looked at */
+	unsigned looks;  /* at it in a row */
+	double factor;   /* served over predicted in these looks */
+	bool asks;       /* for a better plan */
+} Served;
 
 /* What a disk may be put to now; see PlanDevice. */
 typedef struct SleepLimits {
@@ -191,6 +210,11 @@ typedef struct Floor {
 	Mix mix;
 	double watts;
 } Floor;
+
+typedef struct RememberedCaps {
+	Cap cap;     /* what the setting in force allows */
+	Floor floor; /* what it can be brought down to */
+} RememberedCaps;
 
 /* What an exclusive job that is over leaves to be done. */
 typedef enum Errand {

@@ -239,6 +239,14 @@ int control_device(const Control *c, size_t index, DeviceState *ret);
 int control_device_by_name(const Control *c, const char *name, DeviceState *ret); /* -ENOENT */
 const Device *control_device_at(const Control *c, size_t index); /* NULL past the end */
 
+/* What a device was found to serve at a setting that held it back. */
+typedef struct LearnedState {
+	Setting setting;
+	double mb_s, model_mb_s;
+} LearnedState;
+/* index from 0; -ENOENT past the end, or without that device. */
+int control_learned(const Control *c, const char *device, size_t index, LearnedState *ret);
+
 /* The knobs of a device, for show. */
 typedef struct KnobState {
 	const char *name;

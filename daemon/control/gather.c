@@ -10,6 +10,7 @@
 #include "control/correct.h"
 #include "control/obedience.h"
 #include "control/rest.h"
+#include "control/served.h"
 #include "control/trust.h"
 #include "control/waking.h"
 
@@ -107,7 +108,7 @@ static void describe_device(const Control *c, const Managed *md, const Policy *p
 		.model = md->device->model,
 		.profile = md->device->profile,
 		.offer = obedience_offer(md),
-		.mix = md->workload.mix,
+		.mix = served_mix(md),
 		.demand_mb_s = md->workload.demand_mb_s,
 		.limit_w = limits_of_device_w(&c->limits, md),
 		.group = PLAN_NO_GROUP,

@@ -17,6 +17,7 @@ static const char *const texts[_CAUSE_MAX] = {
 	[CAUSE_WAKE_ASKED] = "disks are to wake",
 	[CAUSE_WAKE_SEEN] = "eBPF saw IO to a sleeping disk",
 	[CAUSE_SPENT_TOO_MUCH] = "eBPF saw a device spend more than it may",
+	[CAUSE_SERVES_OTHERWISE] = "a device serves otherwise than the model says",
 	[CAUSE_KNOB_FAILED] = "a knob failed",
 	[CAUSE_SLOW_SAVING] = "a slow saving has arrived",
 	[CAUSE_LOST] = "a setting was lost",

@@ -9,6 +9,7 @@
 #include "control/enforce.h"
 #include "control/gather.h"
 #include "control/rest.h"
+#include "control/served.h"
 #include "control/trust.h"
 #include "control/wake-test.h"
 #include "control/waking.h"
@@ -60,6 +61,7 @@ static Need take_counters(Control *c, Managed *md, const DeviceCounters *counter
 	if (workload_mb_s(&md->workload) > 0)
 		n = waking_notice_served(md, &c->tools);
 	workload_judge(md, gather_policy(c), &c->tools);
+	served_judge(md, &c->tools);
 	return need_more(n, trust_judge(md, &c->tools));
 }
 
@@ -111,6 +113,18 @@ static Need look_at(Control *c, Managed *md)
 	return n;
 }
 
+/* What was learned, by the looks before, is planned with when those of now are back: they may ask
+ * for a plan, too, and one is enough. */
+static Need take_learned(Control *c)
+{
+	Need n = NOTHING_NEEDED;
+
+	for_each_device(Managed, md, &c->fleet) n = need_more(n, served_take_need(md));
+	if (n.level)
+		observe_hold_plan(c, c->tools.now_us + PEEK_US);
+	return n;
+}
+
 Need observe_tick(Control *c, bool *ret_overrun)
 {
 	Need n = NOTHING_NEEDED;
@@ -122,6 +136,7 @@ Need observe_tick(Control *c, bool *ret_overrun)
 	gauges_send(&c->gauges, &c->tools);
 	gauges_measure_devices(&c->gauges, &c->tools);
 	for_each_device(Managed, md, &c->fleet) n = need_more(n, look_at(c, md));
+	n = need_more(n, take_learned(c));
 	n = need_more(n, gauges_judge(&c->gauges, &c->limits, enforce_is_settling(c), &c->tools,
 				      ret_overrun));
 	counts = gather_counts_expected(c);

@@ -269,6 +269,17 @@ int control_knobs(const Control *c, const char *device, KnobState **ret, size_t 
 	return 0;
 }
 
+int control_learned(const Control *c, const char *device, size_t index, LearnedState *ret)
+{
+	const Managed *md = fleet_find_name(&c->fleet, device);
+
+	if (!md || index >= md->served.learned.n)
+		return -ENOENT;
+	*ret = (LearnedState){ md->served.learned.of[index].setting, md->served.notes[index].mb_s,
+			       md->served.notes[index].model_mb_s };
+	return 0;
+}
+
 size_t control_sensor_count(const Control *c)
 {
 	return c->gauges.n;

@@ -10,6 +10,8 @@
 #define RATES_LEAST_US (100 * USEC_PER_MSEC)
 #define MIX_BLEND      0.5  /* weight of the newest second */
 #define BUSY_DEPTH     0.85 /* of the depth it may have: waiting for the device, not for work */
+#define SOME_DEPTH     0.25 /* of that: it may be either */
+#define WAITS_LONG     4    /* times what it takes in the device; known to a factor of two */
 #define DEMAND_CHANGE  0.1  /* relative: worth a new plan */
 #define MIX_CHANGE     0.15
 #define REMEMBERED_US  (3600 * USEC_PER_SEC) /* then it may ask for more by now */
@@ -122,24 +124,59 @@ static double spent_w(const Workload *w, double price_j)
 	return isnan(w->rates.joules_per_s) ? workload_iops(w) * price_j : w->rates.joules_per_s;
 }
 
-/* Does the workload want more than it gets? It keeps all the depth outstanding that it may have; or
- * spends the joules that it is paced to (what pacing holds back is not seen as outstanding, and a
- * slow pace is a few IOs a second: one more or less is chance); or reaches what the setting is
- * predicted to give. */
-static bool is_saturated(const Managed *md, double near)
+/* Small parts come and go so fast that their places are seldom all taken at once: what waits for
+ * one before the device tells more. */
+static bool fills_depth(const Managed *md)
+{
+	const Workload *w = &md->workload;
+	double depth = md->knobs.actual.depth;
+
+	if (workload_iops(w) <= 0 || depth <= 0)
+		return false;
+	return w->rates.depth >= BUSY_DEPTH * MIN(depth, w->mix.depth) ||
+	       w->rates.wait_p50_us > WAITS_LONG * w->rates.latency_us;
+}
+
+/* Who splits large IOs into many parts cannot always fill the depth with them. */
+static bool fills_some_depth(const Managed *md)
 {
 	const Workload *w = &md->workload;
 	const Setting *s = &md->knobs.actual;
+
+	return s->depth && s->chunk_kib && w->rates.depth >= BUSY_DEPTH &&
+	       w->rates.depth >= SOME_DEPTH * MIN((double)s->depth, w->mix.depth);
+}
+
+bool workload_held_by_depth(const Managed *md)
+{
+	return fills_depth(md) ||
+	       (fills_some_depth(md) &&
+		md->workload.demand_mb_s * (1 - DEMAND_CHANGE) > workload_mb_s(&md->workload));
+}
+
+/* A slow pace is a few IOs a second: one more or less is chance. */
+bool workload_spends_pace(const Managed *md, double near)
+{
+	const Workload *w = &md->workload;
+	double pace_w = md->knobs.actual.pace_w;
 	double price_j = mix_price_joules(md->device->profile, &w->mix);
+
+	return pace_w > 0 && spent_w(w, price_j) + price_j / w->rates.seconds >= near * pace_w;
+}
+
+/* Does the workload want more than it gets? It keeps all the depth outstanding that it may have; or
+ * spends the joules that it is paced to (what pacing holds back is not seen as outstanding); or
+ * reaches what the setting is predicted to give. */
+static bool is_saturated(const Managed *md, double near)
+{
+	const Workload *w = &md->workload;
 	Prediction p;
 
 	if (workload_iops(w) <= 0)
 		return false;
-	if (s->depth && w->rates.depth >= BUSY_DEPTH * MIN((double)s->depth, w->mix.depth))
+	if (fills_depth(md) || workload_spends_pace(md, near))
 		return true;
-	if (s->pace_w > 0 && spent_w(w, price_j) + price_j / w->rates.seconds >= near * s->pace_w)
-		return true;
-	predict(md->device->profile, &w->mix, s, &p);
+	predict(md->device->profile, &w->mix, &md->knobs.actual, &p);
 	return workload_mb_s(w) >= near * p.mb_s;
 }
 
@@ -158,13 +195,19 @@ void workload_judge(Managed *md, const Policy *policy, const Tools *t)
 {
 	double near = (1 + 1 / policy->demand_headroom) / 2;
 	Workload *w = &md->workload;
+	bool changed = !setting_equal(&w->judged_at, &md->knobs.actual);
 
+	w->judged_at = md->knobs.actual;
 	if (w->last_io_us == t->now_us)
 		judge_mix(w, &md->knobs.actual);
 	if (is_saturated(md, near)) {
 		w->demand_mb_s = held_back_mb_s(w, t->now_us);
 		return;
 	}
+	/* a look that began under another setting shows neither what that nor what this one gives
+	 */
+	if ((changed && md->knobs.actual.depth) || fills_some_depth(md))
+		return;
 	w->demand_mb_s = w->unheld.mb_s = workload_mb_s(w);
 	w->unheld.until_us = t->now_us + REMEMBERED_US;
 }

@@ -27,6 +27,12 @@ static inline double workload_iops(const Workload *w)
 	return w->rates.iops[READ_IO] + w->rates.iops[WRITE_IO];
 }
 
+/* Is it the depth that its setting lets it have that holds it back? It keeps that outstanding, or
+ * waits for it, or keeps some and asks for more than it gets. false: no depth is set. */
+bool workload_held_by_depth(const Managed *md);
+/* Does it spend the joules that it is paced to, up to that part? false: it is not paced. */
+bool workload_spends_pace(const Managed *md, double near);
+
 /* Enough for another plan? */
 bool workload_demand_differs(double a, double b);
 bool workload_mix_differs(const Mix *a, const Mix *b);

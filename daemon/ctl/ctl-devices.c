@@ -264,6 +264,7 @@ int verb_show(Ctl *c)
 	print_wait(c, d);
 	print_sleep(d);
 	print_redirect(d);
+	print_learned(d);
 	putchar('\n');
 	print_knobs(c, json_member(d, "Knobs"));
 	return STATUS_OK;

@@ -53,6 +53,8 @@ static void print_all(Ctl *c, json_object *all, json_object *devices)
 
 	pager_open(c);
 	print_present(c, picked);
+	if (c->n_args) /* of all devices it would hide the rest */
+		print_learned(json_object_array_get_idx(picked, 0));
 	alternatives_print(c, alternatives);
 	putchar('\n');
 	print_decisions(c, json_member(all, "Decisions"));

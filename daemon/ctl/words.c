@@ -187,3 +187,18 @@ void print_wrapped(const char *label, size_t label_width, const char *text, size
 		printf("%*s", (int)label_width, "");
 	}
 }
+
+void print_learned(json_object *d)
+{
+	json_object *learned = json_member(d, "Learned");
+
+	for (size_t i = 0; i < json_count(learned); i++) {
+		json_object *l = json_object_array_get_idx(learned, i);
+		char mb_s[32], model[32];
+
+		printf("%12s  serves %s MB/s at %s where the model says %s\n", i ? "" : "Learned",
+		       format_number(mb_s, sizeof(mb_s), json_number(l, "Throughput")),
+		       json_text(l, "Setting"),
+		       format_number(model, sizeof(model), json_number(l, "ModelThroughput")));
+	}
+}

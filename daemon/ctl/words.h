@@ -55,6 +55,8 @@ void fold_sort(json_object *devices);
 /* Prints text in lines of that width, the first behind a label of label_width, the others below it.
  */
 void print_wrapped(const char *label, size_t label_width, const char *text, size_t width);
+/* A line for each setting at which the device serves otherwise than its profile says. */
+void print_learned(json_object *d);
 /* Columns on a terminal, near enough: one a code point of UTF-8. */
 size_t text_width(const char *s);
 /* How many bytes of s go into a line of that width: up to a blank, or all that fit. */

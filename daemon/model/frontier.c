@@ -50,8 +50,7 @@ static void evaluate(const StateModel *m, const Mix *mix, const Setting *s, doub
 {
 	Prediction p;
 
-	predict_in(m, mix, s, &p);
-	predict_bounded(&p, most_mb_s);
+	predict_in(m, mix, s, most_mb_s, &p);
 	*ret = (Candidate){
 		.setting = *s,
 		.cap_w = cap_watts_in(m, s),
@@ -75,15 +74,6 @@ static void try_setting(Search *s, const Setting *setting)
 	pareto_add(s->pareto, &c);
 }
 
-/* The largest IO of the mix. */
-static double largest_kib(const Mix *mix)
-{
-	double r = mix->read_share > 0 ? mix->read_kib : 0,
-	       w = mix->read_share < 1 ? mix->write_kib : 0;
-
-	return MAX(r, w);
-}
-
 static void fill_chunks(Search *s)
 {
 	const Offer *o = s->offer;
@@ -91,14 +81,14 @@ static void fill_chunks(Search *s)
 	ladder_add(&s->chunks, 0);
 	if (s->allowed & MECHANISM_CHUNK)
 		ladder_fill(&s->chunks, MAX(o->chunk_min_kib, 1u), o->chunk_max_kib,
-			    largest_kib(s->mix));
+			    mix_largest_kib(s->mix));
 }
 
 /* A smaller chunk splits IOs, and the parts are outstanding together. */
 static void fill_depths(const Search *s, unsigned chunk_kib, Ladder *ret)
 {
 	const Offer *o = s->offer;
-	double parts = chunk_kib ? MAX(largest_kib(s->mix) / chunk_kib, 1.0) : 1;
+	double parts = chunk_kib ? MAX(mix_largest_kib(s->mix) / chunk_kib, 1.0) : 1;
 
 	ladder_add(ret, 0);
 	if (s->allowed & MECHANISM_DEPTH && o->depth_one)
@@ -109,11 +99,9 @@ static void fill_depths(const Search *s, unsigned chunk_kib, Ladder *ret)
 
 static void try_shapes(Search *s, int power_state)
 {
-	Prediction unshaped;
-
 	state_model_build(&s->model, s->profile, power_state);
-	predict_in(&s->model, s->mix, &(Setting){ .power_state = power_state }, &unshaped);
-	s->most_mb_s = unshaped.mb_s;
+	s->most_mb_s =
+		predict_unshaped_mb_s(&s->model, s->mix, &(Setting){ .power_state = power_state });
 	for (unsigned j = 0; j < s->chunks.n; j++) {
 		Ladder depths = {};
 

@@ -14,11 +14,14 @@ static inline bool condition_sleeps(Condition c)
 }
 
 /* m must have been built for s->power_state. */
-/* Does not know that shaping never speeds a device up; predict_bounded() sees to that. */
-void predict_in(const StateModel *m, const Mix *mix, const Setting *s, Prediction *ret);
-/* Cuts a prediction to most_mb_s. The parts of a split IO are outstanding together, which the
- * tables read as more depth, but a device works as hard on one large IO. */
-void predict_bounded(Prediction *p, double most_mb_s);
+/* Shaping never speeds a device up: the prediction is cut to most_mb_s, which is
+ * predict_unshaped_mb_s() of a shaped setting, else INFINITY. The parts of a split IO are
+ * outstanding together, which the tables read as more depth, but a device works as hard on one
+ * large IO. */
+void predict_in(const StateModel *m, const Mix *mix, const Setting *s, double most_mb_s,
+		Prediction *ret);
+/* What the profile says of the setting without its depth and chunk, whatever was learned. */
+double predict_unshaped_mb_s(const StateModel *m, const Mix *mix, const Setting *s);
 double cap_watts_in(const StateModel *m, const Setting *s);
 
 /* The watts that a device paced to pace_w can draw, and the pace at which it can draw so many

@@ -90,6 +90,14 @@ double mix_mean_kib(const Mix *mix)
 	return shaped_kib(&s);
 }
 
+double mix_largest_kib(const Mix *mix)
+{
+	double r = mix->read_share > 0 ? mix->read_kib : 0,
+	       w = mix->read_share < 1 ? mix->write_kib : 0;
+
+	return MAX(r, w);
+}
+
 double mix_io_joules(const Profile *p, const Mix *mix)
 {
 	Shaped s = shape(mix, 0, 0);
@@ -159,6 +167,32 @@ static double mixing_error(const Parts *sum)
 	return MIN(0.54 * (1 - sum->squares / (sum->seconds * sum->seconds)), 0.27);
 }
 
+static void bound(Prediction *p, double most_mb_s)
+{
+	if (p->mb_s <= most_mb_s)
+		return;
+	p->iops *= most_mb_s / p->mb_s;
+	p->mb_s = most_mb_s;
+}
+
+/* What it serves and draws above idle is in proportion. */
+static void correct(const StateModel *m, const Mix *mix, const Setting *s, Prediction *ret)
+{
+	const Profile *p = m->profile;
+	double idle_w = p->idle_w, factor = learned_factor(mix->learned, p, s);
+	double most_mb_s = learned_most_mb_s(mix->learned, p, s, mix_largest_kib(mix));
+
+	if (ret->mb_s > 0)
+		factor = MIN(factor, most_mb_s / ret->mb_s);
+	if (factor == 1)
+		return;
+	ret->iops *= factor;
+	ret->mb_s *= factor;
+	ret->watts = idle_w + (ret->watts - idle_w) * factor;
+	if (factor > 1)
+		ret->watts = MIN(ret->watts, cap_watts_in(m, s));
+}
+
 /* Pacing hands out pace_w joules a second, so that the device works only a part of the time. */
 static void pace(const Profile *p, const Shaped *s, double pace_w, Prediction *ret)
 {
@@ -181,7 +215,8 @@ static void predict_asleep(const Profile *p, const ConditionPower *c, Prediction
 	};
 }
 
-void predict_in(const StateModel *m, const Mix *mix, const Setting *s, Prediction *ret)
+void predict_in(const StateModel *m, const Mix *mix, const Setting *s, double most_mb_s,
+		Prediction *ret)
 {
 	const Profile *p = m->profile;
 	const ConditionPower *c = &p->conditions[s->condition];
@@ -208,6 +243,8 @@ void predict_in(const StateModel *m, const Mix *mix, const Setting *s, Predictio
 		.error = sum.error / sum.seconds + mixing_error(&sum),
 		.estimated = sum.estimated || p->estimated,
 	};
+	bound(ret, most_mb_s);
+	correct(m, mix, s, ret);
 	if (s->pace_w > 0)
 		pace(p, &shaped, s->pace_w, ret);
 	/* Little: no latency is shorter than the time the others in the queue take */
@@ -216,27 +253,26 @@ void predict_in(const StateModel *m, const Mix *mix, const Setting *s, Predictio
 		ret->p99_us += c->recovery_s * 1e6;
 }
 
-void predict_bounded(Prediction *p, double most_mb_s)
+double predict_unshaped_mb_s(const StateModel *m, const Mix *mix, const Setting *s)
 {
-	if (p->mb_s <= most_mb_s)
-		return;
-	p->iops *= most_mb_s / p->mb_s;
-	p->mb_s = most_mb_s;
+	Mix unlearned = *mix;
+	Setting whole = *s;
+	Prediction p;
+
+	unlearned.learned = NULL;
+	whole.depth = whole.chunk_kib = 0;
+	whole.pace_w = 0;
+	predict_in(m, &unlearned, &whole, INFINITY, &p);
+	return p.mb_s;
 }
 
 void predict(const Profile *p, const Mix *mix, const Setting *s, Prediction *ret)
 {
-	Setting whole = *s;
-	Prediction unshaped;
+	bool shaped = s->depth || s->chunk_kib;
 	StateModel m;
 
 	state_model_build(&m, p, s->power_state);
-	predict_in(&m, mix, s, ret);
-	if (s->depth == 0 && s->chunk_kib == 0)
-		return;
-	whole.depth = whole.chunk_kib = 0;
-	predict_in(&m, mix, &whole, &unshaped);
-	predict_bounded(ret, unshaped.mb_s);
+	predict_in(&m, mix, s, shaped ? predict_unshaped_mb_s(&m, mix, s) : INFINITY, ret);
 }
 
 /* Awake and without IO. */

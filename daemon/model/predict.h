@@ -3,7 +3,7 @@
 
 /* What a setting costs and gives under a workload. Pure. */
 
-#include "model/profile.h"
+#include "model/learned.h"
 
 /* The shape of a device's IO. */
 typedef struct Mix {
@@ -12,6 +12,9 @@ typedef struct Mix {
 	double read_kib;     /* mean size of a read; meaningless when read_share is 0 */
 	double write_kib;
 	double depth; /* IOs the workload would keep outstanding if not held back */
+	/* What the device was found to serve of it; NULL: it is taken to serve what its profile
+	 * says. Not owned. */
+	const Learned *learned;
 } Mix;
 
 /* A device that nobody has seen working is assumed to do 70:30 random 16 KiB at depth 32. */
@@ -31,9 +34,10 @@ typedef struct Prediction {
 	bool estimated;
 } Prediction;
 
-/* Expected power and throughput of a saturating workload of this mix. Mixes are the time-weighted
- * mean of their pure parts, with the error widened for mixing: a mix cannot be interpolated from
- * pure runs (27 % and 19 % off at 256 KiB in Nibler and Ropars). */
+/* Expected power and throughput of a saturating workload of this mix, corrected by what was
+ * learned. A device that serves less draws less above idle. Mixes are the time-weighted mean of
+ * their pure parts, with the error widened for mixing: a mix cannot be interpolated from pure runs
+ * (27 % and 19 % off at 256 KiB in Nibler and Ropars). */
 void predict(const Profile *p, const Mix *mix, const Setting *s, Prediction *ret);
 
 /* The same while the workload asks for only demand_mb_s: watts between idle and saturated. */
@@ -62,3 +66,4 @@ double mix_io_joules(const Profile *p, const Mix *mix);
 double mix_price_joules(const Profile *p, const Mix *mix);
 double pacing_page_joules(const Profile *p, Direction d);
 double mix_mean_kib(const Mix *mix);
+double mix_largest_kib(const Mix *mix);

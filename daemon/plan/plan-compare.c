@@ -6,10 +6,12 @@
 /* A gain below this is rounding, however small the policy's hysteresis is. */
 #define LEAST_GAIN 1e-6
 
-static bool same_demand(const Plan *a, const Plan *b)
+/* Is the value that the held plan was made for still its value? */
+static bool same_terms(const Plan *held, const Plan *next)
 {
-	for (size_t i = 0; i < a->n_devices; i++)
-		if (a->devices[i].full_mb_s != b->devices[i].full_mb_s)
+	for (size_t i = 0; i < held->n_devices; i++)
+		if (held->devices[i].full_mb_s != next->devices[i].full_mb_s ||
+		    held->devices[i].learned != next->devices[i].current_learned)
 			return false;
 	return true;
 }
@@ -52,7 +54,7 @@ bool plan_worth_changing(const Plan *held, const Plan *next, const Policy *polic
 	held_w = MAX(held->counted_w, next->at_once ? next->current_w : 0);
 	if (held_w > next->budget_w)
 		return next->counted_w <= next->budget_w || next->counted_w * (1 + least) < held_w;
-	if (same_demand(held, next))
+	if (same_terms(held, next))
 		return is_gain(next, held->value, next->value, least);
 	for (size_t i = 0; i < next->n_devices; i++) {
 		held_worth += next->devices[i].current_worth;

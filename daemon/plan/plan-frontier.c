@@ -17,7 +17,8 @@ static bool same_offer(const Offer *a, const Offer *b)
 static bool same_mix(const Mix *a, const Mix *b)
 {
 	return a->read_share == b->read_share && a->random_share == b->random_share &&
-	       a->read_kib == b->read_kib && a->write_kib == b->write_kib && a->depth == b->depth;
+	       a->read_kib == b->read_kib && a->write_kib == b->write_kib && a->depth == b->depth &&
+	       a->learned == b->learned;
 }
 
 static bool fits(const Frontier *f, const PlanDevice *d, unsigned forbidden, Condition deepest)

@@ -63,6 +63,8 @@ static void describe(const Work *w, size_t i, PlannedDevice *ret)
 	predict_at(d, &d->current, &p);
 	ret->current_w = counted_w(w, i, p.watts * bias, cap_watts(d->profile, &d->current) * bias);
 	ret->current_mb_s = MIN(MIN(p.mb_s, demand), ret->full_mb_s);
+	ret->learned = learned_factor(d->mix.learned, d->profile, &at.setting);
+	ret->current_learned = learned_factor(d->mix.learned, d->profile, &d->current);
 	ret->worth = worth_of(w, i, ret->mb_s);
 	ret->current_worth = worth_of(w, i, ret->current_mb_s);
 	ret->stake = stake_of(w, i);

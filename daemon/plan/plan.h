@@ -90,6 +90,7 @@ typedef struct PlannedDevice {
 	double floor_mb_s;   /* kept if the budget allows; 0: nothing is promised */
 	double p99_us;
 	double error;
+	double learned, current_learned; /* the factors in mb_s and current_mb_s; 1: none */
 	/* Of mb_s and current_mb_s, by the policy's objective; what a full share more is worth to
 	 * who has nearly all (0 where throughput alone counts). */
 	double worth, current_worth, stake;
@@ -117,7 +118,7 @@ Plan *plan_free(Plan *p);
 DEFINE_CLEANUP(Plan *, plan_free);
 
 /* Is `next`, made with the settings of `held` in force, enough better to be worth the changes? Both
- * made from inputs that differ in demand at most; a held plan that does not fit the budget is
- * always replaced. */
+ * made from inputs that differ in demand and in what was learned at most; a held plan that does not
+ * fit the budget is always replaced. */
 bool plan_worth_changing(const Plan *held, const Plan *next, const Policy *policy);
 const char *plan_reason_text(PlanReason r);

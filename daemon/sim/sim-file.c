@@ -13,6 +13,7 @@
 #include "base/printable.h"
 #include "base/text.h"
 #include "sim/sim-random.h"
+#include "sim/sim-serves.h"
 
 #define DEVICES_MAX 4096 /* of one group */
 #define FAULTS_MAX  16
@@ -177,6 +178,8 @@ static const Key devices_keys[] = {
 	{ "cache_size", KEY_BYTES, KEY_AT(SimGroup, cache_bytes), .min = 1 << 30, .max = 0x1p50 },
 	{ "cached_reads", KEY_SHARE, KEY_AT(SimGroup, cached_reads) },
 	{ "workload", KEY_TEXT, KEY_AT(SimGroup, workload) },
+	{ "serves", KEY_CUSTOM, KEY_AT(SimGroup, serves), .take = sim_take_serves,
+	  .expected = SIM_SERVES },
 	KEYS_OF_FAMILY(SimGroup, family),
 	KEYS_OF_WORKLOAD(SimGroup, own.)
 };

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "sim/sim-serves.h"
 #include "sim/sim-truth.h"
 
 /* IOs outstanding at the device that the registers let through. */
@@ -187,11 +188,12 @@ static void serve(const SimNature *n, const SimMoment *m, const SimStream *work,
 	Setting s = setting_of(n, r, &work->mix);
 	Mix at_device = split(&work->mix, s.chunk_kib);
 	double family = family_factor(n, m), rest = resting_watts(n, r);
+	double serves = sim_serves_share(&n->serves, &s);
 	double capacity, dynamic, ceiling, used, most;
 
 	forecast(n, &work->mix, &s, f);
-	capacity = f->mb_s * n->speed_factor;
-	dynamic = fmax(f->watts * n->watts_factor - rest, 0);
+	capacity = f->mb_s * n->speed_factor * serves;
+	dynamic = fmax(f->watts * n->watts_factor - rest, 0) * serves;
 
 	/* hardware that would break its ceiling slows down instead */
 	ceiling = fmax(ceiling_watts(n, &s, family) - rest, 0);

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "control/served.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "control/waking.h"
+#include "control/workload.h"
+
+#define FIRST_LOOK   2    /* the one before began under another setting */
+#define LAST_LOOK    4    /* from then on it is believed */
+#define BLEND        0.3  /* weight of the newest look */
+#define MATTERS      0.15 /* of what was planned with... */
+#define MATTERS_ALL  0.02 /* ...and of what the model says */
+#define FACTOR_LEAST 0.001
+#define FACTOR_MOST  2.0
+#define PACED_NEAR   0.9 /* of the pace: that holds it, not the device */
+/* Another mix: what was learned of the last one tells nothing of it. */
+#define OTHER_SIZE  2.0
+#define OTHER_SHARE 0.3
+#define KEPT_US     (3600 * USEC_PER_SEC) /* without being measured again; then half is forgiven */
+#define FORGIVEN    0.05                  /* what is left is rounding */
+
+static bool is_other_mix(const Mix *a, const Mix *b)
+{
+	double ratio = mix_mean_kib(a) / mix_mean_kib(b);
+
+	return ratio >= OTHER_SIZE || ratio <= 1 / OTHER_SIZE ||
+	       fabs(a->read_share - b->read_share) > OTHER_SHARE ||
+	       fabs(a->random_share - b->random_share) > OTHER_SHARE;
+}
+
+static void forget_at(Served *s, size_t i)
+{
+	s->learned.n--;
+	memmove(&s->learned.of[i], &s->learned.of[i + 1],
+		(s->learned.n - i) * sizeof(s->learned.of[0]));
+	memmove(&s->notes[i], &s->notes[i + 1], (s->learned.n - i) * sizeof(s->notes[0]));
+}
+
+/* True: it is to be tried again. */
+static bool forgive(Served *s, uint64_t now_us)
+{
+	bool any = false;
+
+	for (size_t i = s->learned.n; i-- > 0;) {
+		LearnedFactor *f = &s->learned.of[i];
+
+		if (now_us < s->notes[i].measured_us + KEPT_US)
+			continue;
+		any = true;
+		f->mb_s *= (1 + 1 / f->factor) / 2;
+		f->factor = (1 + f->factor) / 2;
+		s->notes[i].told = f->factor;
+		s->notes[i].measured_us = now_us;
+		if (fabs(f->factor - 1) < FORGIVEN)
+			forget_at(s, i);
+	}
+	return any;
+}
+
+static void forget(Managed *md, uint64_t now_us)
+{
+	Served *s = &md->served;
+	bool other = s->learned.n > 0 && is_other_mix(&s->mix, &md->workload.mix);
+
+	if (other) {
+		s->learned.n = 0;
+		s->looks = 0;
+	}
+	s->asks |= forgive(s, now_us) || other;
+}
+
+static bool changes(const Managed *md)
+{
+	return (md->errands.busy && md->errands.mechanism) || waking_under_way(md) ||
+	       managed_asleep(md);
+}
+
+/* Without its pace, which holds the watts and not what the device could serve. */
+static double model_mb_s(const Managed *md)
+{
+	Setting s = md->knobs.actual;
+	Prediction p;
+
+	s.pace_w = 0;
+	predict(md->device->profile, &md->workload.mix, &s, &p);
+	return p.mb_s;
+}
+
+/* Does the setting alone hold it back? As found nothing tells whether there was work waiting. */
+static bool is_held_back(const Managed *md)
+{
+	return md->knobs.actual.depth && !changes(md) && workload_held_by_depth(md) &&
+	       !workload_spends_pace(md, PACED_NEAR);
+}
+
+/* The place of the setting; that measured longest ago makes room. */
+static size_t place_for(Served *s, const Setting *setting)
+{
+	const LearnedFactor *own = learned_at(&s->learned, setting);
+	size_t oldest = 0;
+
+	if (own)
+		return (size_t)(own - s->learned.of);
+	for (size_t i = 1; i < s->learned.n; i++)
+		if (s->notes[i].measured_us < s->notes[oldest].measured_us)
+			oldest = i;
+	if (s->learned.n == LEARNED_MAX)
+		forget_at(s, oldest);
+	return s->learned.n++;
+}
+
+static void tell(const Managed *md, const ServedNote *n, Tools *t)
+{
+	char setting[128];
+
+	setting_text(setting, sizeof(setting), &md->served.setting);
+	diary_decide(t->diary, md->device->name, "that is learned, and the plan is made anew",
+		     "%s: %.1f MB/s are served, the model says %.1f", setting, n->mb_s,
+		     n->model_mb_s);
+	log_info("%s: serves %.1f MB/s at %s where the model says %.1f: planned for with that from "
+		 "now on",
+		 md->device->name, n->mb_s, setting, n->model_mb_s);
+}
+
+static bool matters(double factor, double was)
+{
+	return fabs(factor - was) > MAX(MATTERS * was, MATTERS_ALL);
+}
+
+/* What was never seen to be wrong is not learned, so that chance moves nothing. */
+static void learn(Managed *md, double expected_mb_s, Tools *t)
+{
+	Served *s = &md->served;
+	double was = learned_factor(&s->learned, md->device->profile, &s->setting);
+	bool own = learned_at(&s->learned, &s->setting);
+	ServedNote note = { t->now_us, 0, s->factor * expected_mb_s, expected_mb_s };
+	bool tells;
+	size_t at;
+
+	if (!own && !matters(s->factor, was))
+		return;
+	if (!s->learned.n)
+		s->mix = md->workload.mix;
+	at = place_for(s, &s->setting);
+	tells = !own || matters(s->factor, s->notes[at].told);
+	note.told = tells ? s->factor : s->notes[at].told;
+	s->notes[at] = note;
+	s->learned.of[at] = (LearnedFactor){ s->setting, s->factor, note.mb_s };
+	s->asks |= tells;
+	if (tells)
+		tell(md, &note, t);
+}
+
+static void measure(Managed *md, Tools *t)
+{
+	Served *s = &md->served;
+	Setting setting = learned_part(&md->knobs.actual);
+	double expected_mb_s = model_mb_s(md), factor;
+
+	if (!setting_equal(&s->setting, &setting))
+		s->looks = 0;
+	s->setting = setting;
+	if (!(expected_mb_s > 0))
+		return;
+	s->looks = MIN(s->looks + 1, (unsigned)LAST_LOOK);
+	factor = CLAMP(workload_mb_s(&md->workload) / expected_mb_s, FACTOR_LEAST, FACTOR_MOST);
+	s->factor = s->looks <= FIRST_LOOK ? factor : s->factor + BLEND * (factor - s->factor);
+	if (s->looks == LAST_LOOK)
+		learn(md, expected_mb_s, t);
+}
+
+void served_judge(Managed *md, Tools *t)
+{
+	forget(md, t->now_us);
+	if (is_held_back(md))
+		measure(md, t);
+	else
+		md->served.looks = 0;
+}
+
+Need served_take_need(Managed *md)
+{
+	bool asked = md->served.asks;
+
+	md->served.asks = false;
+	return asked ? need(NEED_BETTER_PLAN, CAUSE_SERVES_OTHERWISE) : NOTHING_NEEDED;
+}
+
+Mix served_mix(const Managed *md)
+{
+	Mix mix = md->workload.mix;
+
+	mix.learned = md->served.learned.n ? &md->served.learned : NULL;
+	return mix;
+}

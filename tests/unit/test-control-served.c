@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A device that serves less at a setting than its profile says: that is learned, and the plan is
+ * made anew. */
+
+#include "test-control.h"
+
+#include "control/served.h"
+
+#define BUSY_PAIR                                                                                  \
+	SIM_NODE("balanced")                                                                       \
+	"[devices flash]\nprofile = samsung-pm9a3\ngroup = flash\nqueues = 1\ncount = 2\n"         \
+	"read = 0%\nrandom = 100%\nread_size = 256K\nwrite_size = 256K\ndepth = 64\n"              \
+	"demand = saturate\n"
+
+#define BUDGET "70%"
+
+/* As loop devices under the profile of a drive: each IO costs them more than it costs the drive. */
+static const char slow_parts[] = BUSY_PAIR "serves = chunk<=4K 10%\n";
+static const char as_modelled[] = BUSY_PAIR;
+
+/* Devices that have neither power states nor pacing: shaping alone. */
+static void open_pair(Fixture *f, const char *node)
+{
+	fixture_open_text(f, node);
+	fixture_start(f);
+	f->control->policies.chosen->forbidden |= MECHANISM_PACING | MECHANISM_POWER_STATE;
+	fixture_run(f, 5);
+}
+
+static Managed *device(const Fixture *f, size_t index)
+{
+	return f->control->fleet.devices[index];
+}
+
+static void run_within_budget(Fixture *f, unsigned seconds)
+{
+	for (unsigned i = 0; i < seconds; i++) {
+		fixture_run(f, 1);
+		assert_within_budget(f);
+	}
+}
+
+static size_t count_learned(const Fixture *f)
+{
+	return device(f, 0)->served.learned.n + device(f, 1)->served.learned.n;
+}
+
+/* The one that is set to the parts that cost it most; NULL: none is. */
+static Managed *aimed_at_slow_parts(const Fixture *f)
+{
+	for (size_t i = 0; i < f->control->fleet.n; i++)
+		if (device(f, i)->knobs.target.chunk_kib == 4)
+			return device(f, i);
+	return NULL;
+}
+
+static void assert_serves_as_planned(const Fixture *f)
+{
+	for (size_t i = 0; i < f->control->fleet.n; i++) {
+		const Managed *md = device(f, i);
+		double served = workload_mb_s(&md->workload), planned = md->planned.device.mb_s;
+		char setting[128];
+
+		print_message("# %s: %s, planned %.1f MB/s, serves %.1f, floor %.1f\n",
+			      md->device->name,
+			      setting_text(setting, sizeof(setting), &md->knobs.actual), planned,
+			      served, md->planned.device.floor_mb_s);
+		assert_true(fabs(served - planned) < 0.1 * planned);
+	}
+}
+
+static void assert_floors(const Fixture *f)
+{
+	for (size_t i = 0; i < f->control->fleet.n; i++)
+		assert_true(workload_mb_s(&device(f, i)->workload) >=
+			    device(f, i)->planned.device.floor_mb_s);
+}
+
+static void who_serves_a_tenth_is_planned_elsewhere_within_seconds(void **state)
+{
+	Managed *md;
+	Fixture f;
+
+	(void)state;
+	open_pair(&f, slow_parts);
+	fixture_set(&f, BUDGET);
+	run_within_budget(&f, 2);
+	md = aimed_at_slow_parts(&f);
+	assert_non_null(md);
+	assert_true(workload_mb_s(&md->workload) < 0.15 * md->planned.device.mb_s);
+	run_within_budget(&f, 8);
+	assert_int_not_equal(md->knobs.target.chunk_kib, 4);
+	assert_true(count_decisions(&f, md->device->name, "MB/s are served, the model says") == 1);
+	/* the other one has to show it, too, and what is raised waits for the policy's dwell */
+	run_within_budget(&f, 35);
+	assert_null(aimed_at_slow_parts(&f));
+	assert_serves_as_planned(&f);
+	assert_floors(&f);
+	fixture_close(&f);
+}
+
+static void what_was_learned_lasts_for_an_hour_and_nothing_swings(void **state)
+{
+	size_t learned, decisions;
+	Setting set[2];
+	Fixture f;
+
+	(void)state;
+	open_pair(&f, slow_parts);
+	fixture_set(&f, BUDGET);
+	run_within_budget(&f, 60);
+	learned = count_learned(&f);
+	decisions = count_decisions(&f, NULL, "");
+	assert_true(learned > 0);
+	for (size_t i = 0; i < 2; i++)
+		set[i] = device(&f, i)->knobs.actual;
+	for (unsigned minute = 1; minute < 59; minute++) {
+		run_within_budget(&f, 60);
+		for (size_t i = 0; i < 2; i++)
+			assert_true(setting_equal(&set[i], &device(&f, i)->knobs.actual));
+	}
+	assert_int_equal(count_learned(&f), learned);
+	assert_int_equal(count_decisions(&f, NULL, ""), decisions);
+	assert_serves_as_planned(&f);
+	assert_floors(&f);
+	fixture_close(&f);
+}
+
+static void after_that_half_of_it_is_forgiven(void **state)
+{
+	const Served *s;
+	Fixture f;
+
+	(void)state;
+	open_pair(&f, slow_parts);
+	fixture_set(&f, BUDGET);
+	run_within_budget(&f, 60);
+	s = &device(&f, device(&f, 0)->served.learned.n == 0)->served;
+	assert_int_equal(s->learned.of[0].setting.chunk_kib, 4);
+	assert_true(fabs(s->learned.of[0].factor - 0.1) < 0.01);
+	run_within_budget(&f, 3600);
+	assert_int_equal(s->learned.of[0].setting.chunk_kib, 4);
+	assert_true(fabs(s->learned.of[0].factor - 0.55) < 0.01);
+	fixture_close(&f);
+}
+
+static void of_another_mix_it_tells_nothing(void **state)
+{
+	size_t learned;
+	Managed *md;
+	Fixture f;
+
+	(void)state;
+	open_pair(&f, slow_parts);
+	fixture_set(&f, BUDGET);
+	run_within_budget(&f, 60);
+	md = device(&f, device(&f, 0)->served.learned.n == 0);
+	learned = md->served.learned.n;
+	md->workload.mix.read_share += 0.2;
+	served_judge(md, &f.control->tools);
+	assert_int_equal(served_take_need(md).level, NEED_NOTHING);
+	assert_true(learned > 0);
+	assert_int_equal(md->served.learned.n, learned);
+	md->workload.mix.read_share += 0.2;
+	served_judge(md, &f.control->tools);
+	assert_int_equal(served_take_need(md).level, NEED_BETTER_PLAN);
+	assert_int_equal(served_take_need(md).level, NEED_NOTHING);
+	assert_int_equal(md->served.learned.n, 0);
+	fixture_close(&f);
+}
+
+static void a_dry_run_knows_it_too(void **state)
+{
+	PlanQuery q = { .policy = NULL, .tolerance_s = NAN };
+	_cleanup_free_ char *complaint = NULL;
+	Plan *plan;
+	Fixture f;
+
+	(void)state;
+	open_pair(&f, slow_parts);
+	q.budget_w = 0.7 * control_rated_w(f.control);
+	fixture_set(&f, BUDGET);
+	run_within_budget(&f, 2);
+	assert_int_equal(control_plan(f.control, &q, &plan, &complaint), 0);
+	assert_true(plan->devices[0].setting.chunk_kib == 4 ||
+		    plan->devices[1].setting.chunk_kib == 4);
+	plan_free(plan);
+	run_within_budget(&f, 60);
+	assert_int_equal(control_plan(f.control, &q, &plan, &complaint), 0);
+	for (size_t i = 0; i < 2; i++)
+		if (device(&f, i)->served.learned.n)
+			assert_true(plan->devices[i].setting.chunk_kib != 4);
+	plan_free(plan);
+	fixture_close(&f);
+}
+
+static void where_the_model_is_right_nothing_is_learned(void **state)
+{
+	static const char *const budgets[] = { "90%", "70%", "60%" };
+
+	(void)state;
+	for (size_t i = 0; i < ELEMENTSOF(budgets); i++) {
+		Fixture f;
+
+		open_pair(&f, as_modelled);
+		fixture_set(&f, budgets[i]);
+		run_within_budget(&f, 120);
+		assert_true(device(&f, 0)->knobs.actual.depth);
+		assert_int_equal(count_learned(&f), 0);
+		assert_serves_as_planned(&f);
+		fixture_close(&f);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_serves_a_tenth_is_planned_elsewhere_within_seconds),
+		cmocka_unit_test(what_was_learned_lasts_for_an_hour_and_nothing_swings),
+		cmocka_unit_test(after_that_half_of_it_is_forgiven),
+		cmocka_unit_test(of_another_mix_it_tells_nothing),
+		cmocka_unit_test(a_dry_run_knows_it_too),
+		cmocka_unit_test(where_the_model_is_right_nothing_is_learned),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
