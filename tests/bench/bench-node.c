@@ -5,73 +5,92 @@
  * share of its own rated power, each at its own best setting for that, and every device's bandwidth
  * throttled to the same share of its full one, the largest whose mean draw comes within the budget.
  * Shares are of what each device does without a budget. All watts are the hidden truth's, a mean
- * over the hour. */
+ * over the hour. Beside all of them stands what a clairvoyant would do
+ * (tests/testbed/clairvoyant.h); that nobody does better than he could with the watts that were
+ * drawn is asserted. */
 
 #include <math.h>
 
+#include "base/file.h"
 #include "bench.h"
-#include "sim-fixture.h"
+#include "node-outcome.h"
+#include "node-promises.h"
 
-#define FREE_S   30.0   /* before the limit */
-#define SETTLE_S 1200.0 /* longer than any policy waits before a disk may sleep */
-#define RUN_S    3600.0
-#define LOOK_S   1.0
+#define FREE_S 30.0 /* before the limit */
 
-#define TOLERANT ((Way){ .tolerance_s = 3 })
+#define TOLERATED_S 3
+#define TOLERANT    ((Way){ .tolerance_s = TOLERATED_S })
+#define BLIND       ((Way){ .tolerance_s = TOLERATED_S, .blind = true })
+#define POOLED      ((Way){ .tolerance_s = TOLERATED_S, .pooled = true })
 
-#define DEVICES_MAX 256
-#define BUSY_MB_S   0.1 /* without a budget; who does less has no share to speak of */
+#define MORE_WATTS 1.05 /* than are drawn */
 
 #define LEAST_SHARE 0.002 /* of the bandwidth */
 #define BISECTIONS  8
 
-typedef struct Outcome {
-	double mb_s, watts;     /* means */
-	SimOverload over;       /* above_s NAN: the draw changed too often to tell */
-	double of[DEVICES_MAX]; /* MB/s of each device */
-} Outcome;
+/* How storpower is set: by the node's policy where that is NULL. */
+typedef struct Way {
+	const char *policy;
+	double tolerance_s;
+	bool blind;   /* without a power sensor */
+	bool pooled;  /* the disks of [devices bulk] are one pool */
+	double hours; /* 0: one */
+} Way;
 
-typedef struct Limit {
-	double percent, budget_w;
-} Limit;
+/* Everything is compared on one node. */
+typedef struct Bench {
+	const char *name, *path;
+	double rated_w;
+	Outcome full; /* without a budget */
+	FILE *json;
+	Promises promises;
+	bool beaten; /* the clairvoyant was */
+} Bench;
 
-/* Adds what each device has done so far, times `sign`. */
-static void add_bytes(Inventory *node, double sign, Outcome *o)
+static bool starts_with(const char *s, const char *with)
 {
-	DeviceCounters c;
+	return strncmp(s, with, strlen(with)) == 0;
+}
 
-	for (size_t i = 0; i < MIN(sim_node_size(node), (size_t)DEVICES_MAX); i++) {
-		Device *d = (Device *)sim_node_device(node, i);
+static void write_variant(FILE *to, char *text, Way way)
+{
+	bool sensor = false;
 
-		if (d->ops->counters(d, &c) >= 0)
-			o->of[i] +=
-				sign * (double)(c.bytes[READ_IO] + c.bytes[WRITE_IO]) / 1e6 / RUN_S;
+	for (char *line; (line = strsep(&text, "\n"));) {
+		if (*line == '[')
+			sensor = starts_with(line, "[sensor ");
+		if (way.blind && (sensor || starts_with(line, "sensors =")))
+			continue;
+		fprintf(to, "%s\n", line);
+		if (way.pooled && streq(line, "workload = bulk"))
+			fputs("pool = bulk\n", to);
 	}
 }
 
-static Outcome measure(Fixture *f, double budget_w)
+/* The node with the sensors and the pool that the way wants. */
+static void open_node(Fixture *f, const char *node, Way way)
 {
-	double start_j;
-	Outcome o = {};
+	_cleanup_free_ char *text = NULL, *variant = NULL;
+	size_t size;
+	FILE *to;
 
-	fixture_run(f, SETTLE_S);
-	add_bytes(f->node, -1, &o);
-	start_j = sim_node_joules(f->node);
-	sim_node_over_seconds(f->node, budget_w);
-	for (double t = 0; t < RUN_S; t += LOOK_S) {
-		fixture_run(f, LOOK_S);
-		o.mb_s += sim_node_true_mb_s(f->node) * LOOK_S / RUN_S;
-		if (sim_node_overload(f->node, budget_w, &o.over) < 0)
-			o.over.above_s = NAN;
+	if (!way.blind && !way.pooled) {
+		fixture_open(f, node);
+		return;
 	}
-	o.watts = (sim_node_joules(f->node) - start_j) / RUN_S;
-	add_bytes(f->node, 1, &o);
-	return o;
+	to = open_memstream(&variant, &size);
+	if (!to || read_file(node, &text) < 0) {
+		log_error("%s cannot be read: name a node that exists", node);
+		exit(EXIT_FAILURE);
+	}
+	write_variant(to, text, way);
+	fclose(to);
+	fixture_open_text(f, variant);
 }
 
-static void begin(Fixture *f, const char *node)
+static void begin(Fixture *f, const char *node, Way way)
 {
-	fixture_open(f, node);
+	open_node(f, node, way);
 	fixture_start(f);
 	fixture_run(f, FREE_S);
 }
@@ -81,9 +100,9 @@ static Outcome run_free(const char *node, double *ret_rated_w)
 	Outcome o;
 	Fixture f;
 
-	begin(&f, node);
+	begin(&f, node, (Way){});
 	*ret_rated_w = fixture_rated_w(&f);
-	o = measure(&f, INFINITY);
+	o = measure(&f, INFINITY, 1);
 	fixture_close(&f);
 	return o;
 }
@@ -101,12 +120,6 @@ static void ask_plan(Fixture *f, double budget_w, double *ret_gap, double *ret_s
 	*ret_shortfall_w = plan->shortfall_w;
 }
 
-/* How storpower is set: by the node's policy where that is NULL. */
-typedef struct Way {
-	const char *policy;
-	double tolerance_s;
-} Way;
-
 static Outcome run_storpower(const char *node, Way way, const Limit *l, double *ret_gap,
 			     double *ret_shortfall_w)
 {
@@ -114,19 +127,19 @@ static Outcome run_storpower(const char *node, Way way, const Limit *l, double *
 	Outcome o;
 	Fixture f;
 
-	begin(&f, node);
+	begin(&f, node, way);
 	if (way.policy && control_set_policy(f.control, way.policy, &error) < 0) {
 		log_error("%s", error);
 		exit(EXIT_FAILURE);
 	}
 	fixture_claim(&f, &(Claim){ .class = CLASS_OPERATOR,
-				    .limit = l->percent,
-				    .unit = LIMIT_PERCENT,
+				    .limit = l->budget_w,
+				    .unit = LIMIT_WATTS,
 				    .tolerance_s = way.tolerance_s,
 				    .source = "bench",
 				    .reason = "",
 				    .expiry_us = USEC_NEVER });
-	o = measure(&f, l->budget_w);
+	o = measure(&f, l->budget_w, way.hours > 0 ? way.hours : 1);
 	ask_plan(&f, l->budget_w, ret_gap, ret_shortfall_w);
 	fixture_close(&f);
 	return o;
@@ -138,7 +151,7 @@ static Outcome run_alike(const char *node, const Limit *l)
 	Outcome o;
 	Fixture f;
 
-	begin(&f, node);
+	begin(&f, node, (Way){});
 	for (size_t i = 0; control_device(f.control, i, &d) >= 0; i++)
 		fixture_claim(&f, &(Claim){ .class = CLASS_OPERATOR,
 					    .scope = SCOPE_DEVICE,
@@ -148,7 +161,7 @@ static Outcome run_alike(const char *node, const Limit *l)
 					    .source = "bench",
 					    .reason = "",
 					    .expiry_us = USEC_NEVER });
-	o = measure(&f, l->budget_w);
+	o = measure(&f, l->budget_w, 1);
 	fixture_close(&f);
 	return o;
 }
@@ -194,7 +207,7 @@ static Outcome run_throttled(const char *node, double share, double budget_w)
 		log_error("%s: no devices", node);
 		exit(EXIT_FAILURE);
 	}
-	o = measure(&f, budget_w);
+	o = measure(&f, budget_w, 1);
 	fixture_close(&f);
 	return o;
 }
@@ -220,158 +233,215 @@ static Outcome throttle_to(const char *node, double budget_w, double *ret_share)
 	return best;
 }
 
-static bool within(const Outcome *o, double budget_w)
+static void show(Bench *b, const char *way, const Outcome *o, const Limit *l)
 {
-	return o->watts <= budget_w * 1.0001;
+	print_row(way, o, &b->full, l);
+	fflush(stdout);
+	b->beaten |= !below_clairvoyant(o);
 }
 
-typedef struct Evenness {
-	double least, jain;
-} Evenness;
-
-/* Jain's index: 1 where all shares are equal, 1/n where one has all (Jain, Chiu and Hawe, 1984). */
-static Evenness evenness(const Outcome *o, const Outcome *full)
+/* What is planned; a budget that no setting holds binds nobody to anything. */
+static void judge(Bench *b, const Outcome *hard, const Outcome *sensed, const Outcome *blind,
+		  const Limit *l)
 {
-	double sum = 0, squares = 0, n = 0;
-	Evenness e = { .least = INFINITY };
+	const Outcome *both[] = { sensed, blind };
+	Promises *p = &b->promises;
 
-	for (size_t i = 0; i < DEVICES_MAX; i++) {
-		double x = MIN(o->of[i] / full->of[i], 1.0);
+	promise_judge(p, HARD, hard->over.above_s, b->name, l->percent);
+	for (size_t i = 0; i < ELEMENTSOF(both); i++) {
+		const Outcome *o = both[i];
 
-		if (!(full->of[i] > BUSY_MB_S))
-			continue;
-		e.least = MIN(e.least, x);
-		sum += x;
-		squares += x * x;
-		n++;
+		promise_judge(p, i ? BEST_BLIND : BEST_SENSED, of_clairvoyant(o), b->name,
+			      l->percent);
+		promise_judge(p, i ? FAIR_BLIND : FAIR_SENSED, of_fair(o), b->name, l->percent);
+		promise_judge(p, i ? SPENT_BLIND : SPENT_SENSED,
+			      o->binds_s > 0 ? o->unspent_w / l->budget_w : NAN, b->name,
+			      l->percent);
+		promise_judge(p, HEAT, o->over.most_heat_s, b->name, l->percent);
+		promise_judge(p, FLOOR_KEPT,
+			      o->satisfaction.unfair_s > 0 ? NAN : evenness(o, &b->full).least,
+			      b->name, l->percent);
 	}
-	e.jain = squares > 0 ? sum * sum / (n * squares) : NAN;
-	return e;
+	promise_judge(p, POOL_USABLE, sensed->pools.usable / sensed->pools.planned, b->name,
+		      l->percent);
+	if (streq(b->name, "mixed"))
+		promise_judge(p, EVEN, evenness(sensed, &b->full).jain, b->name, l->percent);
 }
 
-/* Share of the budget, a mean over the hour. */
-static double unspent(const Outcome *o, double budget_w)
-{
-	return o->over.unspent_j / (budget_w * o->over.seconds);
-}
-
-static void print_row(const char *way, const Outcome *o, const Outcome *full, const Limit *l)
-{
-	Evenness e = evenness(o, full);
-
-	printf("  %-26s %5.1f %% %6.1f W %c%5.0f s %6.1f s %5.1f s %5.1f %% %5.1f %% %5.2f\n", way,
-	       100 * o->mb_s / full->mb_s, o->watts, within(o, l->budget_w) ? ' ' : '!',
-	       o->over.above_s, o->over.overload_s, o->over.most_heat_s,
-	       100 * unspent(o, l->budget_w), 100 * e.least, e.jain);
-}
-
-static void write_number(FILE *json, const char *name, double v)
-{
-	if (isfinite(v))
-		fprintf(json, ",\"%s\":%.6g", name, v);
-	else
-		fprintf(json, ",\"%s\":null", name);
-}
-
-static void write_outcome(FILE *json, const char *name, const Outcome *o, const Outcome *full,
-			  double budget_w)
-{
-	fprintf(json, ",\"%s\":{\"within\":%s", name, within(o, budget_w) ? "true" : "false");
-	write_number(json, "kept", o->mb_s / full->mb_s);
-	write_number(json, "watts", o->watts);
-	write_number(json, "over_s", o->over.above_s);
-	write_number(json, "overload_s", o->over.overload_s);
-	write_number(json, "most_heat_s", o->over.most_heat_s);
-	write_number(json, "unspent", unspent(o, budget_w));
-	write_number(json, "least_share", evenness(o, full).least);
-	write_number(json, "jain", evenness(o, full).jain);
-	fprintf(json, "}");
-}
-
-static void bench_limit(const char *name, const char *node, const Limit *l, const Outcome *full,
-			FILE *json)
+static void bench_limit(Bench *b, const Limit *l)
 {
 	double gap, shortfall_w, share, ignored;
-	Outcome s = run_storpower(node, (Way){}, l, &gap, &shortfall_w);
-	Outcome z = run_storpower(node, TOLERANT, l, &ignored, &ignored);
-	Outcome t = run_storpower(node, (Way){ .policy = "throughput" }, l, &ignored, &ignored);
-	Outcome a = run_alike(node, l);
-	Outcome b = throttle_to(node, l->budget_w, &share);
+	Outcome s, z, n, t, a, m;
 
-	printf("%s, %.0f %% = %.1f W\n", name, l->percent, l->budget_w);
-	print_row("storpower", &s, full, l);
-	print_row("storpower, tolerating 3 s", &z, full, l);
-	print_row("its policy throughput", &t, full, l);
-	print_row("every drive capped alike", &a, full, l);
-	print_row("bandwidth throttled alike", &b, full, l);
-	fflush(stdout);
+	printf("%s, %.0f %% = %.1f W\n", b->name, l->percent, l->budget_w);
+	s = run_storpower(b->path, (Way){}, l, &gap, &shortfall_w);
+	show(b, "storpower", &s, l);
+	z = run_storpower(b->path, TOLERANT, l, &ignored, &ignored);
+	show(b, "tolerating 3 s", &z, l);
+	n = run_storpower(b->path, BLIND, l, &ignored, &ignored);
+	show(b, "tolerating 3 s, no sensor", &n, l);
+	t = run_storpower(b->path, (Way){ .policy = "throughput" }, l, &ignored, &ignored);
+	show(b, "its policy throughput", &t, l);
+	a = run_alike(b->path, l);
+	show(b, "every drive capped alike", &a, l);
+	m = throttle_to(b->path, l->budget_w, &share);
+	show(b, "bandwidth throttled alike", &m, l);
+	print_fair_row(&s);
+	if (shortfall_w <= 0)
+		judge(b, &s, &z, &n, l);
 
-	fprintf(json, "{\"bench\":\"throughput\",\"node\":\"%s\"", name);
-	write_number(json, "percent", l->percent);
-	write_number(json, "budget_w", l->budget_w);
-	write_number(json, "free_mb_s", full->mb_s);
-	write_number(json, "free_w", full->watts);
-	write_number(json, "shortfall_w", shortfall_w);
-	write_number(json, "gap", gap);
-	write_number(json, "throttle_share", share);
-	write_outcome(json, "storpower", &s, full, l->budget_w);
-	write_outcome(json, "tolerant", &z, full, l->budget_w);
-	write_outcome(json, "by_throughput", &t, full, l->budget_w);
-	write_outcome(json, "capped_alike", &a, full, l->budget_w);
-	write_outcome(json, "throttled_alike", &b, full, l->budget_w);
-	fprintf(json, "}\n");
+	fprintf(b->json, "{\"bench\":\"throughput\",\"node\":\"%s\"", b->name);
+	write_number(b->json, "percent", l->percent);
+	write_number(b->json, "budget_w", l->budget_w);
+	write_number(b->json, "free_mb_s", b->full.mb_s);
+	write_number(b->json, "free_w", b->full.watts);
+	write_number(b->json, "shortfall_w", shortfall_w);
+	write_number(b->json, "gap", gap);
+	write_number(b->json, "throttle_share", share);
+	write_outcome(b->json, "storpower", &s, &b->full, l->budget_w);
+	write_outcome(b->json, "tolerant", &z, &b->full, l->budget_w);
+	write_outcome(b->json, "tolerant_blind", &n, &b->full, l->budget_w);
+	write_outcome(b->json, "by_throughput", &t, &b->full, l->budget_w);
+	write_outcome(b->json, "capped_alike", &a, &b->full, l->budget_w);
+	write_outcome(b->json, "throttled_alike", &m, &b->full, l->budget_w);
+	fprintf(b->json, "}\n");
 }
 
 /* Storpower alone: what its margins cost and hold. */
-static void bench_margins(const char *name, const char *node, const Limit *l, const Outcome *full)
+static void bench_margins(Bench *b, const Limit *l)
+{
+	double shortfall_w, ignored;
+	Outcome s, z, n;
+
+	printf("%s, %.0f %% = %.1f W\n", b->name, l->percent, l->budget_w);
+	s = run_storpower(b->path, (Way){}, l, &ignored, &shortfall_w);
+	show(b, "storpower", &s, l);
+	z = run_storpower(b->path, TOLERANT, l, &ignored, &ignored);
+	show(b, "tolerating 3 s", &z, l);
+	n = run_storpower(b->path, BLIND, l, &ignored, &ignored);
+	show(b, "tolerating 3 s, no sensor", &n, l);
+	print_fair_row(&s);
+	if (shortfall_w <= 0)
+		judge(b, &s, &z, &n, l);
+}
+
+/* Who draws less than the budget all the time is not held back. */
+static void bench_no_harm(Bench *b)
+{
+	double budget_w = b->full.over.most_w * MORE_WATTS, ignored;
+	Limit l = { 100 * budget_w / b->rated_w, budget_w };
+	Outcome z = run_storpower(b->path, TOLERANT, &l, &ignored, &ignored);
+
+	printf("%s, 5 %% above the highest draw of the hour = %.1f W\n", b->name, l.budget_w);
+	show(b, "tolerating 3 s", &z, &l);
+	promise_judge(&b->promises, NO_HARM, z.mb_s / b->full.mb_s, b->name, NAN);
+}
+
+static void bench_pool(Bench *b, const Limit *l)
 {
 	double ignored;
-	Outcome s = run_storpower(node, (Way){}, l, &ignored, &ignored);
-	Outcome z = run_storpower(node, TOLERANT, l, &ignored, &ignored);
+	Outcome z = run_storpower(b->path, POOLED, l, &ignored, &ignored);
 
-	printf("%s, %.0f %% = %.1f W\n", name, l->percent, l->budget_w);
-	print_row("storpower", &s, full, l);
-	print_row("storpower, tolerating 3 s", &z, full, l);
-	fflush(stdout);
+	show(b, "tolerating 3 s, bulk a pool", &z, l);
+	promise_judge(&b->promises, POOL_USABLE, z.pools.usable / z.pools.planned, b->name,
+		      l->percent);
 }
 
-static void bench(const char *name, bool margins, FILE *json)
+static void bench_hours(Bench *b, double hours)
+{
+	Limit l = { 80, 0.8 * b->rated_w };
+	Way hard = { .hours = hours }, tolerant = TOLERANT;
+	double ignored;
+	Outcome o;
+
+	tolerant.hours = hours;
+	printf("%s, 80 %% = %.1f W, %.0f hours\n", b->name, l.budget_w, hours);
+	o = run_storpower(b->path, tolerant, &l, &ignored, &ignored);
+	show(b, "tolerating 3 s", &o, &l);
+	promise_judge(&b->promises, HEAT, o.over.most_heat_s, b->name, l.percent);
+	o = run_storpower(b->path, hard, &l, &ignored, &ignored);
+	show(b, "storpower", &o, &l);
+	promise_judge(&b->promises, HARD, o.over.above_s, b->name, l.percent);
+}
+
+/* What is to be done beside the table. */
+typedef struct Wanted {
+	bool margins; /* storpower alone */
+	double hours; /* of `untrue`; 0: none */
+} Wanted;
+
+static void bench(Bench *b, const char *name, Wanted wanted)
 {
 	static const double percents[] = { 80, 60, 40 };
-	_cleanup_free_ char *node =
+	_cleanup_free_ char *path =
 		strchr(name, '/') ? strdup(name) : text_printf("policies/nodes/%s.node", name);
-	double rated_w;
-	Outcome full = run_free(node, &rated_w);
 
-	printf("%s without a budget: %.0f MB/s, %.1f W\n", name, full.mb_s, full.watts);
+	b->name = name;
+	b->path = path;
+	b->full = run_free(path, &b->rated_w);
+	printf("%s without a budget: %.0f MB/s, %.1f W\n", name, b->full.mb_s, b->full.watts);
 	for (size_t i = 0; i < ELEMENTSOF(percents); i++) {
-		Limit l = { percents[i], rated_w * percents[i] / 100 };
+		Limit l = { percents[i], b->rated_w * percents[i] / 100 };
 
-		if (margins)
-			bench_margins(name, node, &l, &full);
+		if (wanted.margins)
+			bench_margins(b, &l);
 		else
-			bench_limit(name, node, &l, &full, json);
+			bench_limit(b, &l);
+		if (streq(name, "mixed") && percents[i] > 40)
+			bench_pool(b, &l);
 	}
+	bench_no_harm(b);
+	if (wanted.hours > 0 && streq(name, "untrue"))
+		bench_hours(b, wanted.hours);
 }
 
-/* bench-node [--margins] [NODE|PATH...] */
+static Wanted take_options(int *argc, char **argv)
+{
+	static const char hours[] = "--hours=";
+	Wanted w = {};
+	int n = 1;
+
+	for (int i = 1; i < *argc; i++)
+		if (streq(argv[i], "--margins"))
+			w.margins = true;
+		else if (starts_with(argv[i], hours))
+			w.hours = strtod(argv[i] + strlen(hours), NULL);
+		else
+			argv[n++] = argv[i];
+	*argc = n;
+	return w;
+}
+
+static void explain(void)
+{
+	puts("Throughput kept, mean true draw, and seconds of the hour above the budget. !: the mean is\n"
+	     "above it, and this way has nothing less. Z: the overload over all of them, the sum of\n"
+	     "max(0, draw/budget - 1); heat: the highest that an account stood which (draw/budget)^2 - 1\n"
+	     "fills and empties; unspent: the share of the budget that was left, a mean. The least\n"
+	     "share that a busy device keeps, and Jain's index of all of them. Of best: satisfaction as\n"
+	     "a share of the clairvoyant's, who knows the truth and the next second and takes whatever\n"
+	     "satisfies most a watt. Of fair: of that of the clairvoyant who shares as `balanced` does.");
+}
+
+/* bench-node [--margins] [--hours=N] [NODE|PATH...] */
 int main(int argc, char **argv)
 {
 	static const char *const shipped[] = { "mixed", "flash", "archive", "untrue" };
+	_cleanup_free_ Bench *b = calloc(1, sizeof(*b));
 	FILE *json = bench_json(&argc, argv);
-	bool margins = argc > 1 && streq(argv[1], "--margins");
-	char **names = argv + 1 + margins;
-	size_t n = (size_t)(argc - 1 - margins);
+	Wanted wanted = take_options(&argc, argv);
+	size_t n = (size_t)(argc - 1);
 
-	printf("  %-26s %7s %8s %9s %8s %7s %7s %7s %5s\n", "", "kept", "drawn", "above", "Z",
-	       "heat", "unspent", "least", "Jain");
+	if (!b)
+		return EXIT_FAILURE;
+	b->json = json;
+	print_heads();
 	for (size_t i = 0; i < (n ? n : ELEMENTSOF(shipped)); i++)
-		bench(n ? names[i] : shipped[i], margins, json);
-	printf("Throughput kept, mean true draw, and seconds of the %.0f above the budget. !: the mean "
-	       "is\nabove it, and this way has nothing less. Z: the overload over all of them, the sum of\n"
-	       "max(0, draw/budget - 1); heat: the highest that an account stood which (draw/budget)^2 - 1\n"
-	       "fills and empties; unspent: the share of the budget that was left, a mean. The least\n"
-	       "share that a busy device keeps, and Jain's index of all of them.\n",
-	       RUN_S);
-	return fclose(json) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+		bench(b, n ? argv[i + 1] : shipped[i], wanted);
+	explain();
+	promises_print(&b->promises);
+	promises_write(&b->promises, json);
+	if (b->beaten)
+		log_error("the clairvoyant was beaten with the same watts: he is no bound");
+	return fclose(json) == 0 && !b->beaten ? EXIT_SUCCESS : EXIT_FAILURE;
 }
