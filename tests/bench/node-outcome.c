@@ -180,24 +180,35 @@ void print_heads(void)
 	       "Z", "heat", "unspent", "least", "Jain", "of best", "of fair");
 }
 
+static void print_share(double share)
+{
+	if (isfinite(share))
+		printf(" %5.1f %%", 100 * share);
+	else
+		printf(" %7s", "-");
+}
+
 void print_row(const char *way, const Outcome *o, const Outcome *full, const Limit *l)
 {
 	Evenness e = evenness(o, full);
 
-	printf("  %-26s %5.1f %% %6.1f W %c%5.0f s %6.1f s %5.1f s %5.1f %% %5.1f %% %5.2f %5.1f %% "
-	       "%5.1f %%\n",
-	       way, 100 * o->mb_s / full->mb_s, o->watts, within(o, l->budget_w) ? ' ' : '!',
+	printf("  %-26s %5.1f %% %6.1f W %c%5.0f s %6.1f s %5.1f s %5.1f %% %5.1f %% %5.2f", way,
+	       100 * o->mb_s / full->mb_s, o->watts, within(o, l->budget_w) ? ' ' : '!',
 	       o->over.above_s, o->over.overload_s, o->over.most_heat_s,
-	       100 * unspent(o, l->budget_w), 100 * e.least, e.jain, 100 * of_clairvoyant(o),
-	       100 * of_fair(o));
+	       100 * unspent(o, l->budget_w), 100 * e.least, e.jain);
+	print_share(of_clairvoyant(o));
+	print_share(of_fair(o));
+	putchar('\n');
 	if (!below_clairvoyant(o))
-		printf("  ^ more than the clairvoyant: the bound is none\n");
+		printf("  ^ more than the clairvoyant: he is no bound\n");
 }
 
 void print_fair_row(const Outcome *o)
 {
-	printf("  %-88s %5.1f %% %5.1f %%\n", "the clairvoyant, as fair as the policy `balanced`",
-	       100 * o->satisfaction.fair / o->satisfaction.best, 100.0);
+	printf("  %-87s", "the clairvoyant, as fair as the policy `balanced`");
+	print_share(o->satisfaction.fair / o->satisfaction.best);
+	print_share(o->satisfaction.fair / o->satisfaction.fair);
+	putchar('\n');
 }
 
 void write_number(FILE *json, const char *name, double v)

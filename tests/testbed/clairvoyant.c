@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* The best is a linear program, maximise sum(e*s) subject to sum(W(s)) <= B and s <= D, where W is
- * convex: the pieces of all curves are taken by what a watt gives. Its optimum is concave in D and
- * in B. So the optimum of a second's means is no less than the mean of that second's optima. */
+ * convex: the pieces of all curves are taken by what a watt gives. W goes straight from asleep to
+ * the awake curve, so that one device at most is half asleep, which none can be: so much he is
+ * above what could be done. Since its optimum is concave in B, means over a second do for watts; D
+ * is the most that is asked for in it. */
 
 #include "clairvoyant.h"
 
@@ -17,7 +19,7 @@
 #define BISECTIONS  40
 
 typedef struct Load {
-	double mb_s;         /* that come to the device */
+	double mb_s, most;   /* that come to the device: the mean of the second, its highest */
 	double served_bytes; /* ever */
 } Load;
 
@@ -100,25 +102,65 @@ static int dearer_last(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* The parts of all curves up to what is asked for; returns the watts without any. */
+static void add_segment(Clairvoyant *c, size_t i, TruePoint from, TruePoint to)
+{
+	c->segments[c->n_segments++] =
+		(Segment){ to.watts - from.watts, c->curves[i].joules_per_mb, to.mb_s - from.mb_s };
+}
+
+/* The index-th corner of the curve, cut at what is asked for. */
+static TruePoint corner(const Clairvoyant *c, size_t i, size_t index)
+{
+	const TrueHull *h = &c->curves[i].awake;
+	double most = c->loads[i].most;
+
+	if (h->points[index].mb_s <= most)
+		return h->points[index];
+	return (TruePoint){ most, true_hull_watts(h, most) };
+}
+
+static size_t corners(const Clairvoyant *c, size_t i)
+{
+	const TrueHull *h = &c->curves[i].awake;
+	size_t n = 1;
+
+	while (n < h->n && h->points[n - 1].mb_s < c->loads[i].most)
+		n++;
+	return n;
+}
+
+/* From asleep to where that takes the least watts a MB/s, and on along the awake curve. */
+static void add_curve(Clairvoyant *c, size_t i)
+{
+	TruePoint asleep = { 0, c->curves[i].least_w }, to;
+	size_t n = corners(c, i), first = 1;
+	double least = INFINITY;
+
+	for (size_t k = 1; k < n; k++) {
+		double slope;
+
+		to = corner(c, i, k);
+		slope = (to.watts - asleep.watts) / to.mb_s;
+		if (slope < least) {
+			least = slope;
+			first = k;
+		}
+	}
+	if (n > 1)
+		add_segment(c, i, asleep, corner(c, i, first));
+	for (size_t k = first + 1; k < n; k++)
+		add_segment(c, i, corner(c, i, k - 1), corner(c, i, k));
+}
+
+/* Of all curves; returns the watts without any. */
 static double list_segments(Clairvoyant *c)
 {
 	double watts = 0;
 
 	c->n_segments = 0;
 	for (size_t i = 0; i < c->n; i++) {
-		const TrueHull *h = &c->curves[i].any;
-
-		watts += h->points[0].watts;
-		for (size_t k = 1; k < h->n && h->points[k - 1].mb_s < c->loads[i].mb_s; k++) {
-			TruePoint from = h->points[k - 1], to = h->points[k];
-			double part = (fmin(to.mb_s, c->loads[i].mb_s) - from.mb_s) /
-				      (to.mb_s - from.mb_s);
-
-			c->segments[c->n_segments++] = (Segment){ part * (to.watts - from.watts),
-								  c->curves[i].joules_per_mb,
-								  part * (to.mb_s - from.mb_s) };
-		}
+		watts += c->curves[i].least_w;
+		add_curve(c, i);
 	}
 	qsort(c->segments, c->n_segments, sizeof(*c->segments), dearer_last);
 	return watts;
@@ -139,27 +181,10 @@ static double best_within(const Clairvoyant *c, double room_w)
 	return sum;
 }
 
-static const TrueHull *fair_hull(const Clairvoyant *c, size_t i)
-{
-	return c->loads[i].mb_s > 0 ? &c->curves[i].awake : &c->curves[i].any;
-}
-
-static double watts_for(const TrueHull *h, double mb_s)
-{
-	for (size_t k = 1; k < h->n; k++) {
-		TruePoint from = h->points[k - 1], to = h->points[k];
-
-		if (mb_s <= to.mb_s)
-			return from.watts +
-			       (to.watts - from.watts) * (mb_s - from.mb_s) / (to.mb_s - from.mb_s);
-	}
-	return h->points[h->n - 1].watts;
-}
-
 /* Where one more MB/s is worth R/(D*(x + epsilon)) and costs its watts at that price. */
 static double fair_mb_s(const Clairvoyant *c, size_t i, double price, double floor)
 {
-	const TrueHull *h = fair_hull(c, i);
+	const TrueHull *h = &c->curves[i].awake;
 	double asked = c->loads[i].mb_s, mb_s = 0;
 
 	for (size_t k = 1; k < h->n && mb_s < asked; k++) {
@@ -184,7 +209,8 @@ static double fair_watts(const Clairvoyant *c, double price, double floor, doubl
 	for (size_t i = 0; i < c->n; i++) {
 		double mb_s = fair_mb_s(c, i, price, floor);
 
-		watts += watts_for(fair_hull(c, i), mb_s);
+		watts += c->loads[i].mb_s > 0 ? true_hull_watts(&c->curves[i].awake, mb_s)
+					      : c->curves[i].least_w;
 		satisfied += c->curves[i].joules_per_mb * mb_s;
 	}
 	if (ret_satisfied)
@@ -211,39 +237,57 @@ static double fair_within(const Clairvoyant *c, double budget_w, bool *ret_floor
 	return satisfied;
 }
 
-/* Adds what is asked for, what was served, and what caches hold. */
-static double look_at_load(Clairvoyant *c, uint64_t now_us, Satisfaction *sum)
+typedef struct Looked {
+	double seconds, asked, held; /* MB/s by their joules; what caches hold of them */
+} Looked;
+
+/* Adds what is asked for and what was served. */
+static Looked look_at_load(Clairvoyant *c, uint64_t now_us, Satisfaction *sum)
 {
-	double seconds = (double)(now_us - c->seen_us) / USEC_PER_SEC, held = 0;
+	Looked l = { .seconds = (double)(now_us - c->seen_us) / USEC_PER_SEC };
 
 	for (size_t i = 0; i < c->n; i++) {
 		TrueCurve *curve = &c->curves[i];
-		double bytes = served_bytes(curve->device), asked, served;
+		double bytes = served_bytes(curve->device), asked, served, most;
 
 		true_curve_advance(curve, c->seen_us);
-		asked = true_curve_demand(curve, c->seen_us, now_us);
-		served = (bytes - c->loads[i].served_bytes) / 1e6 / seconds;
-		sum->asked += curve->joules_per_mb * asked * seconds;
-		sum->served += curve->joules_per_mb * fmin(served, asked) * seconds;
-		held += is_cached(curve) ? curve->joules_per_mb * asked : 0;
-		c->loads[i] = (Load){ is_cached(curve) ? 0 : asked, bytes };
+		asked = true_curve_demand(curve, c->seen_us, now_us, &most);
+		served = (bytes - c->loads[i].served_bytes) / 1e6 / l.seconds;
+		sum->served += curve->joules_per_mb * fmin(served, asked) * l.seconds;
+		l.asked += curve->joules_per_mb * asked;
+		l.held += is_cached(curve) ? curve->joules_per_mb * asked : 0;
+		c->loads[i] = (Load){ .served_bytes = bytes };
+		if (!is_cached(curve))
+			c->loads[i] = (Load){ asked, most, bytes };
 	}
-	return held;
+	sum->asked += l.asked * l.seconds;
+	return l;
+}
+
+static double best_of(const Clairvoyant *c, const Looked *l, double room_w)
+{
+	return fmin(l->held + best_within(c, room_w), l->asked) * l->seconds;
 }
 
 void clairvoyant_look(Clairvoyant *c, double budget_w, double above_w, Satisfaction *sum)
 {
 	uint64_t now_us = clock_now_us(c->node->clock);
-	double seconds = (double)(now_us - c->seen_us) / USEC_PER_SEC, held, least_w;
+	double least_w;
 	bool floors;
+	Looked l;
 
 	if (now_us <= c->seen_us)
 		return;
-	held = look_at_load(c, now_us, sum);
+	l = look_at_load(c, now_us, sum);
 	least_w = list_segments(c);
-	sum->best += (held + best_within(c, budget_w - least_w)) * seconds;
-	sum->granted += (held + best_within(c, budget_w + above_w - least_w)) * seconds;
-	sum->fair += (held + fair_within(c, budget_w, &floors)) * seconds;
-	sum->unfair_s += floors ? 0 : seconds;
+	sum->best += best_of(c, &l, budget_w - least_w);
+	sum->granted += best_of(c, &l, budget_w + above_w - least_w);
+	sum->fair += (l.held + fair_within(c, budget_w, &floors)) * l.seconds;
+	sum->unfair_s += floors ? 0 : l.seconds;
 	c->seen_us = now_us;
+}
+
+double clairvoyant_joules_per_mb(const Clairvoyant *c, size_t index)
+{
+	return c->curves[index].joules_per_mb;
 }

@@ -28,3 +28,6 @@ DEFINE_CLEANUP(Clairvoyant *, clairvoyant_free);
 /* Adds what there was since the last call, a second ago or less, with above_w the mean of what the
  * draw was above the budget. */
 void clairvoyant_look(Clairvoyant *c, double budget_w, double above_w, Satisfaction *sum);
+
+/* What a MB of the node's index-th device takes above idle with nothing set. */
+double clairvoyant_joules_per_mb(const Clairvoyant *c, size_t index);

@@ -134,28 +134,6 @@ static int list_options(TrueCurve *c)
 	return r < 0 ? r : vary_pacing(c);
 }
 
-int true_curve_init(TrueCurve *c, SimDevice *device)
-{
-	int r;
-
-	*c = (TrueCurve){ .device = device };
-	r = list_options(c);
-	if (r < 0)
-		return r;
-	c->scratch = calloc(2 * c->n_options + 1, sizeof(TruePoint));
-	c->awake.points = calloc(2 * c->n_options + 1, sizeof(TruePoint));
-	c->any.points = calloc(2 * c->n_options + 1, sizeof(TruePoint));
-	return c->scratch && c->awake.points && c->any.points ? 0 : -ENOMEM;
-}
-
-void true_curve_done(TrueCurve *c)
-{
-	free(c->options);
-	free(c->scratch);
-	free(c->awake.points);
-	free(c->any.points);
-}
-
 static TruePoint ask_physics(const TrueCurve *c, TrueOption *o, double family_error, double mb_s)
 {
 	const SimNature *n = &c->device->nature;
@@ -184,6 +162,27 @@ static double least_watts(const TrueCurve *c)
 			least_w = fmin(least_w, ask_physics(c, &o, 0, 0).watts);
 	}
 	return least_w;
+}
+
+int true_curve_init(TrueCurve *c, SimDevice *device)
+{
+	int r;
+
+	*c = (TrueCurve){ .device = device };
+	r = list_options(c);
+	if (r < 0)
+		return r;
+	c->scratch = calloc(2 * c->n_options + 1, sizeof(TruePoint));
+	c->awake.points = calloc(2 * c->n_options + 1, sizeof(TruePoint));
+	c->least_w = least_watts(c);
+	return c->scratch && c->awake.points ? 0 : -ENOMEM;
+}
+
+void true_curve_done(TrueCurve *c)
+{
+	free(c->options);
+	free(c->scratch);
+	free(c->awake.points);
 }
 
 static int compare_points(const void *a, const void *b)
@@ -235,21 +234,32 @@ void true_curve_advance(TrueCurve *c, uint64_t now_us)
 	c->joules_per_mb = found.mb_s > 0 ? (found.watts - idle.watts) / found.mb_s : 0;
 	qsort(c->scratch, n, sizeof(*c->scratch), compare_points);
 	hull_of(c->scratch, n, &c->awake);
-	c->scratch[0].watts = fmin(c->scratch[0].watts, least_watts(c));
-	hull_of(c->scratch, n, &c->any);
 }
 
-double true_curve_demand(const TrueCurve *c, uint64_t from_us, uint64_t to_us)
+double true_curve_demand(const TrueCurve *c, uint64_t from_us, uint64_t to_us, double *ret_most)
 {
 	const SimNature *n = &c->device->nature;
-	double mb = 0;
+	double mb = 0, most = 0;
 
 	for (uint64_t t_us = from_us, until_us; t_us < to_us; t_us = until_us) {
-		double mb_s = sim_nature_demand(n, t_us, &until_us);
+		double mb_s = fmin(sim_nature_demand(n, t_us, &until_us), c->full_mb_s);
 
 		until_us = MIN(until_us, to_us);
-		mb += fmin(mb_s, c->full_mb_s) * (double)(until_us - t_us) /
-		      (double)(to_us - from_us);
+		mb += mb_s * (double)(until_us - t_us) / (double)(to_us - from_us);
+		most = fmax(most, mb_s);
 	}
+	*ret_most = most;
 	return mb;
+}
+
+double true_hull_watts(const TrueHull *h, double mb_s)
+{
+	for (size_t k = 1; k < h->n; k++) {
+		TruePoint from = h->points[k - 1], to = h->points[k];
+
+		if (mb_s <= to.mb_s)
+			return from.watts +
+			       (to.watts - from.watts) * (mb_s - from.mb_s) / (to.mb_s - from.mb_s);
+	}
+	return h->points[h->n - 1].watts;
 }

@@ -26,10 +26,10 @@ typedef struct TrueCurve {
 	TrueOption *options; /* the first is: nothing is set */
 	size_t n_options;
 	TruePoint *scratch;
+	double least_w;    /* with no IO, in the deepest condition or state */
 	uint64_t until_us; /* what follows holds until then: the family's error drifts */
-	TrueHull awake,
-		any;      /* `any`: sleeping in the deepest condition is a way of giving nothing */
-	double full_mb_s; /* with nothing set */
+	TrueHull awake;
+	double full_mb_s;     /* with nothing set */
 	double joules_per_mb; /* above idle, with nothing set */
 } TrueCurve;
 
@@ -37,5 +37,7 @@ typedef struct TrueCurve {
 int true_curve_init(TrueCurve *c, SimDevice *device);
 void true_curve_done(TrueCurve *c);
 void true_curve_advance(TrueCurve *c, uint64_t now_us);
-/* MB/s asked for in the mean of that time, of what it gives at most. */
-double true_curve_demand(const TrueCurve *c, uint64_t from_us, uint64_t to_us);
+/* MB/s asked for in the mean of that time, and the most of it, of what it gives with nothing set.
+ */
+double true_curve_demand(const TrueCurve *c, uint64_t from_us, uint64_t to_us, double *ret_most);
+double true_hull_watts(const TrueHull *h, double mb_s);
