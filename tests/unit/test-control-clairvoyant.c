@@ -19,80 +19,98 @@
 
 #define TRIALS 300
 
-#define FLASH(count, demand)                                                                       \
-	"[devices flash]\nprofile = samsung-pm9a3\nqueues = 4\nread = 40%\nrandom = 100%\n"        \
+#define FLASH(read, count, demand)                                                                 \
+	"[devices flash]\nprofile = samsung-pm9a3\nqueues = 4\nread = " read "\nrandom = 100%\n"   \
 	"read_size = 16K\nwrite_size = 128K\ndepth = 64\ncount = " count "\ndemand = " demand "\n"
 #define DISKS                                                                                      \
 	"[devices disk]\nprofile = seagate-constellation-es2\nread = 60%\nrandom = 70%\n"          \
 	"read_size = 256K\nwrite_size = 256K\ndepth = 16\ncount = 4\ndemand = constant 20\n"
 
 static const char wrong[] =
-	"[node]\nname = wrong\nseed = 7\nmodel_error = 4%\nfamily_error = +10%\n"
-	"drift = 20%/30min\nsensors = none\n" FLASH("3", "sine mean=1500 swing=1200 period=10min")
-		DISKS;
+	"[node]\nname = wrong\nseed = 7\nmodel_error = 4%\nfamily_error = -10%\nsensors = none\n" FLASH(
+		"100%", "1", "saturate");
+static const char wrong_disk[] =
+	"[node]\nname = wrong\nseed = 7\nmodel_error = 4%\nfamily_error = -8%\nsensors = none\n"
+	"[devices disk]\nprofile = seagate-constellation-es2\nread = 60%\nrandom = 70%\n"
+	"read_size = 256K\nwrite_size = 256K\ndepth = 16\n"
+	"demand = burst high=60 low=0 on=1min off=2min\n";
 static const char right[] = "[node]\nname = right\nseed = 7\nmodel_error = 0%\n"
-			    "sensors = none\n" FLASH("6", "constant 1500") DISKS;
+			    "sensors = none\n" FLASH("40%", "6", "constant 1500") DISKS;
 
-static void set_cost(Device *d, double share)
+static void pace(Device *d, double share)
 {
-	char model[256];
+	char model[256], qos[128];
 
 	snprintf(model, sizeof(model),
 		 "ctrl=user model=linear rbps=%.0f rseqiops=10000000 rrandiops=10000000 wbps=%.0f "
 		 "wseqiops=10000000 wrandiops=10000000",
 		 4e9 * share, 2e9 * share);
+	snprintf(qos, sizeof(qos),
+		 "enable=%d ctrl=user rpct=0 rlat=1000 wpct=0 wlat=1000 min=100.00 max=100.00",
+		 share > 0);
 	assert_true(d->ops->cgroup_write(d, "io.cost.model", model) >= 0);
-	assert_true(d->ops->cgroup_write(d, "io.cost.qos",
-					 "enable=1 ctrl=user rpct=0 rlat=1000 wpct=0 wlat=1000 "
-					 "min=100.00 max=100.00") >= 0);
+	assert_true(d->ops->cgroup_write(d, "io.cost.qos", qos) >= 0);
 }
 
-/* Of each kind of knob one value by chance, which may be refused. */
-static void turn_something(Device *d, uint64_t seed)
+static bool by_chance(uint64_t seed, uint64_t what)
+{
+	return sim_hash(seed, what) % 3 == 0;
+}
+
+/* Of each knob, one by one, now a value by chance and now the one as found. Some are refused. */
+static void turn_knobs(Device *d, uint64_t seed)
 {
 	char text[32];
 
-	snprintf(text, sizeof(text), "%d", 1 << sim_hash(seed, 1) % 10);
+	snprintf(text, sizeof(text), "%d", by_chance(seed, 1) ? 1 << sim_hash(seed, 2) % 10 : 1023);
 	d->ops->attr_write(d, "queue/nr_requests", text);
-	snprintf(text, sizeof(text), "%d", 4 << sim_hash(seed, 2) % 8);
+	snprintf(text, sizeof(text), "%d", by_chance(seed, 3) ? 4 << sim_hash(seed, 4) % 8 : 1280);
 	d->ops->attr_write(d, "queue/max_sectors_kb", text);
-	if (sim_hash(seed, 3) % 2)
-		set_cost(d, sim_uniform(seed, 4));
+	pace(d, by_chance(seed, 5) ? 0.01 + sim_uniform(seed, 6) : 0);
 	if (d->ops->feature_set)
-		d->ops->feature_set(d, 2, sim_hash(seed, 5) % 5);
-	if (d->ops->condition_set && sim_hash(seed, 6) % 4 == 0)
-		d->ops->condition_set(d, sim_hash(seed, 7) % _CONDITION_MAX);
+		d->ops->feature_set(d, 2, by_chance(seed, 7) ? sim_hash(seed, 8) % 5 : 0);
+	if (d->ops->condition_set && by_chance(seed, 9))
+		d->ops->condition_set(d, sim_hash(seed, 10) % _CONDITION_MAX);
 }
 
-static void nothing_that_can_be_set_beats_him(void **state)
+/* The nearest that anything comes to him, who has the watts that are drawn. */
+static double nearest_on(const char *node)
 {
 	_cleanup_(clairvoyant_freep) Clairvoyant *c = NULL;
 	double nearest = 0;
 	Fixture f;
-	(void)state;
 
-	fixture_open_text(&f, wrong);
+	fixture_open_text(&f, node);
 	c = clairvoyant_new(f.node);
 	assert_non_null(c);
 	for (uint64_t trial = 0; trial < TRIALS; trial++) {
 		Satisfaction s = {};
 		double joules;
 
-		for (size_t i = 0; i < sim_node_size(f.node); i++)
-			turn_something((Device *)sim_node_device(f.node, i), sim_hash(trial, i));
+		turn_knobs((Device *)sim_node_device(f.node, 0), trial);
 		fixture_run(&f, 20);
 		clairvoyant_look(c, INFINITY, 0, &(Satisfaction){});
 		joules = sim_node_joules(f.node);
 		fixture_run(&f, 1);
 		clairvoyant_look(c, sim_node_joules(f.node) - joules, 0, &s);
-		assert_true(s.asked > 0);
 		assert_true(s.served <= s.best + 1e-6 * s.asked);
 		assert_true(isnan(s.fair) || s.fair <= s.best + 1e-6 * s.asked);
-		nearest = fmax(nearest, s.served / s.best);
+		if (s.served > 0)
+			nearest = fmax(nearest, s.served / s.best);
 	}
-	printf("# the nearest of %d trials: %.3f of the clairvoyant\n", TRIALS, nearest);
-	assert_true(nearest > 0.9);
 	fixture_close(&f);
+	return nearest;
+}
+
+static void nothing_that_can_be_set_beats_him(void **state)
+{
+	double flash = nearest_on(wrong), disk = nearest_on(wrong_disk);
+	(void)state;
+
+	printf("# the nearest of %d trials: %.4f of the clairvoyant, %.4f with a disk\n", TRIALS,
+	       flash, disk);
+	assert_true(flash > 0.999);
+	assert_true(disk > 0.999);
 }
 
 /* MB/s are weighted with the joules that they take, so that their sum is satisfaction. */
