@@ -11,12 +11,9 @@
 
 #include <math.h>
 
-#include "base/file.h"
 #include "bench.h"
-#include "node-outcome.h"
 #include "node-promises.h"
-
-#define FREE_S 30.0 /* before the limit */
+#include "node-ways.h"
 
 #define TOLERATED_S 3
 #define TOLERANT    ((Way){ .tolerance_s = TOLERATED_S })
@@ -24,18 +21,6 @@
 #define POOLED      ((Way){ .tolerance_s = TOLERATED_S, .pooled = true })
 
 #define MORE_WATTS 1.05 /* than are drawn */
-
-#define LEAST_SHARE 0.002 /* of the bandwidth */
-#define BISECTIONS  8
-
-/* How storpower is set: by the node's policy where that is NULL. */
-typedef struct Way {
-	const char *policy;
-	double tolerance_s;
-	bool blind;   /* without a power sensor */
-	bool pooled;  /* the disks of [devices bulk] are one pool */
-	double hours; /* 0: one */
-} Way;
 
 /* Everything is compared on one node. */
 typedef struct Bench {
@@ -47,191 +32,15 @@ typedef struct Bench {
 	bool beaten; /* the clairvoyant was */
 } Bench;
 
-static bool starts_with(const char *s, const char *with)
-{
-	return strncmp(s, with, strlen(with)) == 0;
-}
-
-static void write_variant(FILE *to, char *text, Way way)
-{
-	bool sensor = false;
-
-	for (char *line; (line = strsep(&text, "\n"));) {
-		if (*line == '[')
-			sensor = starts_with(line, "[sensor ");
-		if (way.blind && (sensor || starts_with(line, "sensors =")))
-			continue;
-		fprintf(to, "%s\n", line);
-		if (way.pooled && streq(line, "workload = bulk"))
-			fputs("pool = bulk\n", to);
-	}
-}
-
-/* The node with the sensors and the pool that the way wants. */
-static void open_node(Fixture *f, const char *node, Way way)
-{
-	_cleanup_free_ char *text = NULL, *variant = NULL;
-	size_t size;
-	FILE *to;
-
-	if (!way.blind && !way.pooled) {
-		fixture_open(f, node);
-		return;
-	}
-	to = open_memstream(&variant, &size);
-	if (!to || read_file(node, &text) < 0) {
-		log_error("%s cannot be read: name a node that exists", node);
-		exit(EXIT_FAILURE);
-	}
-	write_variant(to, text, way);
-	fclose(to);
-	fixture_open_text(f, variant);
-}
-
-static void begin(Fixture *f, const char *node, Way way)
-{
-	open_node(f, node, way);
-	fixture_start(f);
-	fixture_run(f, FREE_S);
-}
-
-static Outcome run_free(const char *node, double *ret_rated_w)
-{
-	Outcome o;
-	Fixture f;
-
-	begin(&f, node, (Way){});
-	*ret_rated_w = fixture_rated_w(&f);
-	o = measure(&f, INFINITY, 1);
-	fixture_close(&f);
-	return o;
-}
-
-/* How far the last plan may be from the optimum; the watts that it misses the budget by. */
-static void ask_plan(Fixture *f, double budget_w, double *ret_gap, double *ret_shortfall_w)
-{
-	_cleanup_(plan_freep) Plan *plan = NULL;
-	_cleanup_free_ char *why = NULL;
-
-	*ret_gap = *ret_shortfall_w = NAN;
-	if (control_plan(f->control, &(PlanQuery){ .budget_w = budget_w }, &plan, &why) < 0)
-		return;
-	*ret_gap = plan->value > 0 ? plan->bound_value / plan->value - 1 : 0;
-	*ret_shortfall_w = plan->shortfall_w;
-}
-
-static Outcome run_storpower(const char *node, Way way, const Limit *l, double *ret_gap,
-			     double *ret_shortfall_w)
-{
-	_cleanup_free_ char *error = NULL;
-	Outcome o;
-	Fixture f;
-
-	begin(&f, node, way);
-	if (way.policy && control_set_policy(f.control, way.policy, &error) < 0) {
-		log_error("%s", error);
-		exit(EXIT_FAILURE);
-	}
-	fixture_claim(&f, &(Claim){ .class = CLASS_OPERATOR,
-				    .limit = l->budget_w,
-				    .unit = LIMIT_WATTS,
-				    .tolerance_s = way.tolerance_s,
-				    .source = "bench",
-				    .reason = "",
-				    .expiry_us = USEC_NEVER });
-	o = measure(&f, l->budget_w, way.hours > 0 ? way.hours : 1);
-	ask_plan(&f, l->budget_w, ret_gap, ret_shortfall_w);
-	fixture_close(&f);
-	return o;
-}
-
-static Outcome run_alike(const char *node, const Limit *l)
-{
-	DeviceState d;
-	Outcome o;
-	Fixture f;
-
-	begin(&f, node, (Way){});
-	for (size_t i = 0; control_device(f.control, i, &d) >= 0; i++)
-		fixture_claim(&f, &(Claim){ .class = CLASS_OPERATOR,
-					    .scope = SCOPE_DEVICE,
-					    .target = d.device->name,
-					    .limit = l->percent,
-					    .unit = LIMIT_PERCENT,
-					    .source = "bench",
-					    .reason = "",
-					    .expiry_us = USEC_NEVER });
-	o = measure(&f, l->budget_w, 1);
-	fixture_close(&f);
-	return o;
-}
-
-static double full_mb_s(const Device *d, double read_share)
-{
-	Mix mix = { .read_share = read_share, .read_kib = 256, .write_kib = 256, .depth = 64 };
-	Prediction p;
-
-	predict(d->profile, &mix, &SETTING_AS_FOUND, &p);
-	return p.mb_s;
-}
-
-/* io.cost with bandwidth coefficients alone lets through what io.max would. */
-static void throttle_device(Device *d, DeviceEvent event, void *userdata)
-{
-	static const char qos[] = "enable=1 ctrl=user rpct=0 rlat=1000 wpct=0 wlat=1000 "
-				  "min=100.00 max=100.00";
-	double share = *(const double *)userdata;
-	char model[256];
-
-	if (event != DEVICE_ADDED)
-		return;
-	snprintf(model, sizeof(model),
-		 "ctrl=user model=linear rbps=%.0f rseqiops=10000000 rrandiops=10000000 wbps=%.0f "
-		 "wseqiops=10000000 wrandiops=10000000",
-		 full_mb_s(d, 1) * 1e6 * share, full_mb_s(d, 0) * 1e6 * share);
-	if (d->ops->cgroup_write(d, "io.cost.model", model) < 0 ||
-	    d->ops->cgroup_write(d, "io.cost.qos", qos) < 0) {
-		log_error("%s takes no throttle", d->name);
-		exit(EXIT_FAILURE);
-	}
-}
-
-static Outcome run_throttled(const char *node, double share, double budget_w)
-{
-	Outcome o;
-	Fixture f;
-
-	fixture_open(&f, node);
-	fixture_run(&f, FREE_S);
-	if (inventory_start(f.node, throttle_device, &share) < 0) {
-		log_error("%s: no devices", node);
-		exit(EXIT_FAILURE);
-	}
-	o = measure(&f, budget_w, 1);
-	fixture_close(&f);
-	return o;
-}
-
-/* Its mean is held against the budget, though it goes above at times: what storpower may not do. */
-static Outcome throttle_to(const char *node, double budget_w, double *ret_share)
-{
-	double lo = LEAST_SHARE, hi = 1;
-	Outcome best = run_throttled(node, lo, budget_w);
-
-	for (int i = 0; i < BISECTIONS && best.watts <= budget_w; i++) {
-		double share = sqrt(lo * hi);
-		Outcome o = run_throttled(node, share, budget_w);
-
-		if (o.watts <= budget_w) {
-			lo = share;
-			best = o;
-		} else {
-			hi = share;
-		}
-	}
-	*ret_share = lo;
-	return best;
-}
+typedef enum Row {
+	ROW_HARD, /* nothing above the budget is tolerated */
+	ROW_SENSED,
+	ROW_BLIND,
+	ROW_THROUGHPUT,
+	ROW_CAPPED,
+	ROW_THROTTLED,
+	_ROW_MAX,
+} Row;
 
 static void show(Bench *b, const char *way, const Outcome *o, const Limit *l)
 {
@@ -240,89 +49,98 @@ static void show(Bench *b, const char *way, const Outcome *o, const Limit *l)
 	b->beaten |= !below_clairvoyant(o);
 }
 
-/* What is planned; a budget that no setting holds binds nobody to anything. */
-static void judge(Bench *b, const Outcome *hard, const Outcome *sensed, const Outcome *blind,
-		  const Limit *l)
+static void judge_tolerant(Bench *b, const Outcome *o, bool sensed, const Limit *l)
 {
-	const Outcome *both[] = { sensed, blind };
-	Promises *p = &b->promises;
+	const struct {
+		Promise promise;
+		double value;
+	} figures[] = {
+		{ sensed ? BEST_SENSED : BEST_BLIND, of_clairvoyant(o) },
+		{ sensed ? FAIR_SENSED : FAIR_BLIND, of_fair(o) },
+		{ sensed ? SPENT_SENSED : SPENT_BLIND,
+		  o->binds_s > 0 ? o->unspent_w / l->budget_w : NAN },
+		{ HEAT, o->over.most_heat_s },
+		{ FLOOR_KEPT, o->satisfaction.unfair_s > 0 ? NAN : evenness(o, &b->full).least },
+		{ POOL_USABLE, o->pools.usable / o->pools.planned },
+		{ EVEN, streq(b->name, "mixed") ? evenness(o, &b->full).jain : NAN },
+	};
 
-	promise_judge(p, HARD, hard->over.above_s, b->name, l->percent);
-	for (size_t i = 0; i < ELEMENTSOF(both); i++) {
-		const Outcome *o = both[i];
-
-		promise_judge(p, i ? BEST_BLIND : BEST_SENSED, of_clairvoyant(o), b->name,
+	for (size_t i = 0; i < ELEMENTSOF(figures); i++)
+		promise_judge(&b->promises, figures[i].promise, figures[i].value, b->name,
 			      l->percent);
-		promise_judge(p, i ? FAIR_BLIND : FAIR_SENSED, of_fair(o), b->name, l->percent);
-		promise_judge(p, i ? SPENT_BLIND : SPENT_SENSED,
-			      o->binds_s > 0 ? o->unspent_w / l->budget_w : NAN, b->name,
-			      l->percent);
-		promise_judge(p, HEAT, o->over.most_heat_s, b->name, l->percent);
-		promise_judge(p, FLOOR_KEPT,
-			      o->satisfaction.unfair_s > 0 ? NAN : evenness(o, &b->full).least,
-			      b->name, l->percent);
-	}
-	promise_judge(p, POOL_USABLE, sensed->pools.usable / sensed->pools.planned, b->name,
-		      l->percent);
-	if (streq(b->name, "mixed"))
-		promise_judge(p, EVEN, evenness(sensed, &b->full).jain, b->name, l->percent);
 }
 
-static void bench_limit(Bench *b, const Limit *l)
+/* A budget that no setting holds binds nobody to anything. */
+static void judge(Bench *b, const Outcome rows[_ROW_MAX], const Limit *l)
 {
-	double gap, shortfall_w, share, ignored;
-	Outcome s, z, n, t, a, m;
+	promise_judge(&b->promises, HARD, rows[ROW_HARD].over.above_s, b->name, l->percent);
+	judge_tolerant(b, &rows[ROW_SENSED], true, l);
+	judge_tolerant(b, &rows[ROW_BLIND], false, l);
+}
 
-	printf("%s, %.0f %% = %.1f W\n", b->name, l->percent, l->budget_w);
-	s = run_storpower(b->path, (Way){}, l, &gap, &shortfall_w);
-	show(b, "storpower", &s, l);
-	z = run_storpower(b->path, TOLERANT, l, &ignored, &ignored);
-	show(b, "tolerating 3 s", &z, l);
-	n = run_storpower(b->path, BLIND, l, &ignored, &ignored);
-	show(b, "tolerating 3 s, no sensor", &n, l);
-	t = run_storpower(b->path, (Way){ .policy = "throughput" }, l, &ignored, &ignored);
-	show(b, "its policy throughput", &t, l);
-	a = run_alike(b->path, l);
-	show(b, "every drive capped alike", &a, l);
-	m = throttle_to(b->path, l->budget_w, &share);
-	show(b, "bandwidth throttled alike", &m, l);
-	print_fair_row(&s);
-	if (shortfall_w <= 0)
-		judge(b, &s, &z, &n, l);
+/* What a limit came to besides its rows. */
+typedef struct Found {
+	double gap, shortfall_w, throttle_share;
+} Found;
+
+static void write_limit(Bench *b, const Limit *l, const Found *f, const Outcome rows[_ROW_MAX])
+{
+	static const char *const names[_ROW_MAX] = { "storpower",      "tolerant",
+						     "tolerant_blind", "by_throughput",
+						     "capped_alike",   "throttled_alike" };
 
 	fprintf(b->json, "{\"bench\":\"throughput\",\"node\":\"%s\"", b->name);
 	write_number(b->json, "percent", l->percent);
 	write_number(b->json, "budget_w", l->budget_w);
 	write_number(b->json, "free_mb_s", b->full.mb_s);
 	write_number(b->json, "free_w", b->full.watts);
-	write_number(b->json, "shortfall_w", shortfall_w);
-	write_number(b->json, "gap", gap);
-	write_number(b->json, "throttle_share", share);
-	write_outcome(b->json, "storpower", &s, &b->full, l->budget_w);
-	write_outcome(b->json, "tolerant", &z, &b->full, l->budget_w);
-	write_outcome(b->json, "tolerant_blind", &n, &b->full, l->budget_w);
-	write_outcome(b->json, "by_throughput", &t, &b->full, l->budget_w);
-	write_outcome(b->json, "capped_alike", &a, &b->full, l->budget_w);
-	write_outcome(b->json, "throttled_alike", &m, &b->full, l->budget_w);
+	write_number(b->json, "shortfall_w", f->shortfall_w);
+	write_number(b->json, "gap", f->gap);
+	write_number(b->json, "throttle_share", f->throttle_share);
+	for (Row i = 0; i < _ROW_MAX; i++)
+		write_outcome(b->json, names[i], &rows[i], &b->full, l->budget_w);
 	fprintf(b->json, "}\n");
 }
 
 /* Storpower alone: what its margins cost and hold. */
-static void bench_margins(Bench *b, const Limit *l)
+static void bench_margins(Bench *b, const Limit *l, Outcome rows[_ROW_MAX], Found *f)
 {
-	double shortfall_w, ignored;
-	Outcome s, z, n;
+	double ignored;
 
 	printf("%s, %.0f %% = %.1f W\n", b->name, l->percent, l->budget_w);
-	s = run_storpower(b->path, (Way){}, l, &ignored, &shortfall_w);
-	show(b, "storpower", &s, l);
-	z = run_storpower(b->path, TOLERANT, l, &ignored, &ignored);
-	show(b, "tolerating 3 s", &z, l);
-	n = run_storpower(b->path, BLIND, l, &ignored, &ignored);
-	show(b, "tolerating 3 s, no sensor", &n, l);
-	print_fair_row(&s);
-	if (shortfall_w <= 0)
-		judge(b, &s, &z, &n, l);
+	rows[ROW_HARD] = run_storpower(b->path, (Way){}, l, &f->gap, &f->shortfall_w);
+	show(b, "storpower", &rows[ROW_HARD], l);
+	rows[ROW_SENSED] = run_storpower(b->path, TOLERANT, l, &ignored, &ignored);
+	show(b, "tolerating 3 s", &rows[ROW_SENSED], l);
+	rows[ROW_BLIND] = run_storpower(b->path, BLIND, l, &ignored, &ignored);
+	show(b, "tolerating 3 s, no sensor", &rows[ROW_BLIND], l);
+	if (f->shortfall_w <= 0)
+		judge(b, rows, l);
+}
+
+static void bench_others(Bench *b, const Limit *l, Outcome rows[_ROW_MAX], Found *f)
+{
+	double ignored;
+
+	rows[ROW_THROUGHPUT] =
+		run_storpower(b->path, (Way){ .policy = "throughput" }, l, &ignored, &ignored);
+	show(b, "its policy throughput", &rows[ROW_THROUGHPUT], l);
+	rows[ROW_CAPPED] = run_alike(b->path, l);
+	show(b, "every drive capped alike", &rows[ROW_CAPPED], l);
+	rows[ROW_THROTTLED] = throttle_to(b->path, l->budget_w, &f->throttle_share);
+	show(b, "bandwidth throttled alike", &rows[ROW_THROTTLED], l);
+	write_limit(b, l, f, rows);
+}
+
+static void bench_limit(Bench *b, const Limit *l, bool margins)
+{
+	Outcome rows[_ROW_MAX];
+	Found f = {};
+
+	bench_margins(b, l, rows, &f);
+	if (!margins)
+		bench_others(b, l, rows, &f);
+	print_fair_row(&rows[ROW_HARD]);
 }
 
 /* Who draws less than the budget all the time is not held back. */
@@ -383,10 +201,7 @@ static void bench(Bench *b, const char *name, Wanted wanted)
 	for (size_t i = 0; i < ELEMENTSOF(percents); i++) {
 		Limit l = { percents[i], b->rated_w * percents[i] / 100 };
 
-		if (wanted.margins)
-			bench_margins(b, &l);
-		else
-			bench_limit(b, &l);
+		bench_limit(b, &l, wanted.margins);
 		if (streq(name, "mixed") && percents[i] > 40)
 			bench_pool(b, &l);
 	}
@@ -404,7 +219,7 @@ static Wanted take_options(int *argc, char **argv)
 	for (int i = 1; i < *argc; i++)
 		if (streq(argv[i], "--margins"))
 			w.margins = true;
-		else if (starts_with(argv[i], hours))
+		else if (strncmp(argv[i], hours, strlen(hours)) == 0)
 			w.hours = strtod(argv[i] + strlen(hours), NULL);
 		else
 			argv[n++] = argv[i];

@@ -11,7 +11,7 @@ BENCH_SEES_claims := base
 BENCH_SEES_storm := base
 
 # what a benchmark is made of besides bench-NAME.c
-BENCH_WITH_node := $(B)/tests/bench/node-outcome.o $(B)/tests/bench/node-promises.o
+BENCH_WITH_node := $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/node-*.c))
 
 BENCHES := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests/bench/bench-*.c))
 
