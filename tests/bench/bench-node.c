@@ -194,7 +194,7 @@ static void bench(Bench *b, const char *name, Wanted wanted)
 	_cleanup_free_ char *path =
 		strchr(name, '/') ? strdup(name) : text_printf("policies/nodes/%s.node", name);
 
-	b->name = name;
+	b->name = strchr(name, '/') ? strrchr(name, '/') + 1 : name;
 	b->path = path;
 	b->full = run_free(path, &b->rated_w);
 	printf("%s without a budget: %.0f MB/s, %.1f W\n", name, b->full.mb_s, b->full.watts);

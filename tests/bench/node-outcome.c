@@ -11,16 +11,16 @@
 #define BUSY_MB_S 0.1  /* without a budget; who does less has no share to speak of */
 #define ROUNDING  1e-4 /* of all that was asked for */
 
-/* Adds what each device has done so far, times `share`. */
-static void add_bytes(Inventory *node, double share, Outcome *o)
+/* Adds what each device has done so far for who works on it, by way of a cache or not, times
+ * `share`.
+ */
+static void add_served(Inventory *node, double share, Outcome *o)
 {
-	DeviceCounters c;
-
 	for (size_t i = 0; i < MIN(sim_node_size(node), (size_t)DEVICES_MAX); i++) {
-		Device *d = (Device *)sim_node_device(node, i);
+		SimAccount a;
 
-		if (d->ops->counters(d, &c) >= 0)
-			o->of[i] += share * (double)(c.bytes[READ_IO] + c.bytes[WRITE_IO]) / 1e6;
+		if (sim_node_account(node, sim_node_device(node, i)->name, &a) >= 0)
+			o->of[i] += share * a.served_bytes / 1e6;
 	}
 }
 
@@ -111,7 +111,7 @@ Outcome measure(Fixture *f, double budget_w, double hours)
 		log_error("out of memory");
 		exit(EXIT_FAILURE);
 	}
-	add_bytes(f->node, -1 / run_s, &o);
+	add_served(f->node, -1 / run_s, &o);
 	start_j = sim_node_joules(f->node);
 	sim_node_over_seconds(f->node, budget_w);
 	for (unsigned t = 0; t < run_s / LOOK_S; t++) {
@@ -123,7 +123,7 @@ Outcome measure(Fixture *f, double budget_w, double hours)
 	}
 	o.unspent_w /= fmax(o.binds_s, LOOK_S);
 	o.watts = (sim_node_joules(f->node) - start_j) / run_s;
-	add_bytes(f->node, 1 / run_s, &o);
+	add_served(f->node, 1 / run_s, &o);
 	return o;
 }
 

@@ -55,14 +55,14 @@ static void print_one(const Judged *j, Promise which)
 
 	snprintf(where, sizeof(where), isfinite(j->percent) ? "%s, %.0f %%" : "%s", j->node,
 		 j->percent);
-	printf("  %-38s %6.2f %s  %-13s %2u of %-2u  %s\n", promises[which].text,
+	printf("  %-37s %6.2f %s  %-13s %2u of %-2u  %s\n", promises[which].text,
 	       j->worst * promises[which].shown, promises[which].unit, where, j->n_kept, j->n,
 	       j->n_kept == j->n ? "met" : "missed");
 }
 
 void promises_print(const Promises *p)
 {
-	printf("\n  %-38s %8s  %-13s %s\n", "promise, tolerating 3 s", "worst", "where", "kept in");
+	printf("\n  %-37s %8s  %-13s %s\n", "promise, tolerating 3 s", "worst", "where", "kept in");
 	for (Promise i = 0; i < _PROMISE_MAX; i++)
 		if (p->judged[i].n)
 			print_one(&p->judged[i], i);
