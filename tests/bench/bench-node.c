@@ -5,373 +5,258 @@
  * share of its own rated power, each at its own best setting for that, and every device's bandwidth
  * throttled to the same share of its full one, the largest whose mean draw comes within the budget.
  * Shares are of what each device does without a budget. All watts are the hidden truth's, a mean
- * over the hour. */
+ * over the hour. Beside all of them stands what a clairvoyant would do
+ * (tests/testbed/clairvoyant.h); that nobody does better than he could with the watts that were
+ * drawn is asserted. */
 
 #include <math.h>
 
 #include "bench.h"
-#include "sim-fixture.h"
+#include "node-promises.h"
+#include "node-ways.h"
 
-#define FREE_S   30.0   /* before the limit */
-#define SETTLE_S 1200.0 /* longer than any policy waits before a disk may sleep */
-#define RUN_S    3600.0
-#define LOOK_S   1.0
+#define TOLERATED_S 3
+#define TOLERANT    ((Way){ .tolerance_s = TOLERATED_S })
+#define BLIND       ((Way){ .tolerance_s = TOLERATED_S, .blind = true })
+#define POOLED      ((Way){ .tolerance_s = TOLERATED_S, .pooled = true })
 
-#define TOLERANT ((Way){ .tolerance_s = 3 })
+#define MORE_WATTS 1.05 /* than are drawn */
 
-#define DEVICES_MAX 256
-#define BUSY_MB_S   0.1 /* without a budget; who does less has no share to speak of */
+/* Everything is compared on one node. */
+typedef struct Bench {
+	const char *name, *path;
+	double rated_w;
+	Outcome full; /* without a budget */
+	FILE *json;
+	Promises promises;
+	bool beaten; /* the clairvoyant was */
+} Bench;
 
-#define LEAST_SHARE 0.002 /* of the bandwidth */
-#define BISECTIONS  8
+typedef enum Row {
+	ROW_HARD, /* nothing above the budget is tolerated */
+	ROW_SENSED,
+	ROW_BLIND,
+	ROW_THROUGHPUT,
+	ROW_CAPPED,
+	ROW_THROTTLED,
+	_ROW_MAX,
+} Row;
 
-typedef struct Outcome {
-	double mb_s, watts;     /* means */
-	SimOverload over;       /* above_s NAN: the draw changed too often to tell */
-	double of[DEVICES_MAX]; /* MB/s of each device */
-} Outcome;
-
-typedef struct Limit {
-	double percent, budget_w;
-} Limit;
-
-/* Adds what each device has done so far, times `sign`. */
-static void add_bytes(Inventory *node, double sign, Outcome *o)
+static void show(Bench *b, const char *way, const Outcome *o, const Limit *l)
 {
-	DeviceCounters c;
-
-	for (size_t i = 0; i < MIN(sim_node_size(node), (size_t)DEVICES_MAX); i++) {
-		Device *d = (Device *)sim_node_device(node, i);
-
-		if (d->ops->counters(d, &c) >= 0)
-			o->of[i] +=
-				sign * (double)(c.bytes[READ_IO] + c.bytes[WRITE_IO]) / 1e6 / RUN_S;
-	}
-}
-
-static Outcome measure(Fixture *f, double budget_w)
-{
-	double start_j;
-	Outcome o = {};
-
-	fixture_run(f, SETTLE_S);
-	add_bytes(f->node, -1, &o);
-	start_j = sim_node_joules(f->node);
-	sim_node_over_seconds(f->node, budget_w);
-	for (double t = 0; t < RUN_S; t += LOOK_S) {
-		fixture_run(f, LOOK_S);
-		o.mb_s += sim_node_true_mb_s(f->node) * LOOK_S / RUN_S;
-		if (sim_node_overload(f->node, budget_w, &o.over) < 0)
-			o.over.above_s = NAN;
-	}
-	o.watts = (sim_node_joules(f->node) - start_j) / RUN_S;
-	add_bytes(f->node, 1, &o);
-	return o;
-}
-
-static void begin(Fixture *f, const char *node)
-{
-	fixture_open(f, node);
-	fixture_start(f);
-	fixture_run(f, FREE_S);
-}
-
-static Outcome run_free(const char *node, double *ret_rated_w)
-{
-	Outcome o;
-	Fixture f;
-
-	begin(&f, node);
-	*ret_rated_w = fixture_rated_w(&f);
-	o = measure(&f, INFINITY);
-	fixture_close(&f);
-	return o;
-}
-
-/* How far the last plan may be from the optimum; the watts that it misses the budget by. */
-static void ask_plan(Fixture *f, double budget_w, double *ret_gap, double *ret_shortfall_w)
-{
-	_cleanup_(plan_freep) Plan *plan = NULL;
-	_cleanup_free_ char *why = NULL;
-
-	*ret_gap = *ret_shortfall_w = NAN;
-	if (control_plan(f->control, &(PlanQuery){ .budget_w = budget_w }, &plan, &why) < 0)
-		return;
-	*ret_gap = plan->value > 0 ? plan->bound_value / plan->value - 1 : 0;
-	*ret_shortfall_w = plan->shortfall_w;
-}
-
-/* How storpower is set: by the node's policy where that is NULL. */
-typedef struct Way {
-	const char *policy;
-	double tolerance_s;
-} Way;
-
-static Outcome run_storpower(const char *node, Way way, const Limit *l, double *ret_gap,
-			     double *ret_shortfall_w)
-{
-	_cleanup_free_ char *error = NULL;
-	Outcome o;
-	Fixture f;
-
-	begin(&f, node);
-	if (way.policy && control_set_policy(f.control, way.policy, &error) < 0) {
-		log_error("%s", error);
-		exit(EXIT_FAILURE);
-	}
-	fixture_claim(&f, &(Claim){ .class = CLASS_OPERATOR,
-				    .limit = l->budget_w,
-				    .unit = LIMIT_WATTS,
-				    .tolerance_s = way.tolerance_s,
-				    .source = "bench",
-				    .reason = "",
-				    .expiry_us = USEC_NEVER });
-	o = measure(&f, l->budget_w);
-	ask_plan(&f, l->budget_w, ret_gap, ret_shortfall_w);
-	fixture_close(&f);
-	return o;
-}
-
-static Outcome run_alike(const char *node, const Limit *l)
-{
-	DeviceState d;
-	Outcome o;
-	Fixture f;
-
-	begin(&f, node);
-	for (size_t i = 0; control_device(f.control, i, &d) >= 0; i++)
-		fixture_claim(&f, &(Claim){ .class = CLASS_OPERATOR,
-					    .scope = SCOPE_DEVICE,
-					    .target = d.device->name,
-					    .limit = l->percent / 100 * d.watts.rated_w,
-					    .unit = LIMIT_WATTS,
-					    .source = "bench",
-					    .reason = "",
-					    .expiry_us = USEC_NEVER });
-	o = measure(&f, l->budget_w);
-	fixture_close(&f);
-	return o;
-}
-
-static double full_mb_s(const Device *d, double read_share)
-{
-	Mix mix = { .read_share = read_share, .read_kib = 256, .write_kib = 256, .depth = 64 };
-	Prediction p;
-
-	predict(d->profile, &mix, &SETTING_AS_FOUND, &p);
-	return p.mb_s;
-}
-
-/* io.cost with bandwidth coefficients alone lets through what io.max would. */
-static void throttle_device(Device *d, DeviceEvent event, void *userdata)
-{
-	static const char qos[] = "enable=1 ctrl=user rpct=0 rlat=1000 wpct=0 wlat=1000 "
-				  "min=100.00 max=100.00";
-	double share = *(const double *)userdata;
-	char model[256];
-
-	if (event != DEVICE_ADDED)
-		return;
-	snprintf(model, sizeof(model),
-		 "ctrl=user model=linear rbps=%.0f rseqiops=10000000 rrandiops=10000000 wbps=%.0f "
-		 "wseqiops=10000000 wrandiops=10000000",
-		 full_mb_s(d, 1) * 1e6 * share, full_mb_s(d, 0) * 1e6 * share);
-	if (d->ops->cgroup_write(d, "io.cost.model", model) < 0 ||
-	    d->ops->cgroup_write(d, "io.cost.qos", qos) < 0) {
-		log_error("%s takes no throttle", d->name);
-		exit(EXIT_FAILURE);
-	}
-}
-
-static Outcome run_throttled(const char *node, double share, double budget_w)
-{
-	Outcome o;
-	Fixture f;
-
-	fixture_open(&f, node);
-	fixture_run(&f, FREE_S);
-	if (inventory_start(f.node, throttle_device, &share) < 0) {
-		log_error("%s: no devices", node);
-		exit(EXIT_FAILURE);
-	}
-	o = measure(&f, budget_w);
-	fixture_close(&f);
-	return o;
-}
-
-/* Its mean is held against the budget, though it goes above at times: what storpower may not do. */
-static Outcome throttle_to(const char *node, double budget_w, double *ret_share)
-{
-	double lo = LEAST_SHARE, hi = 1;
-	Outcome best = run_throttled(node, lo, budget_w);
-
-	for (int i = 0; i < BISECTIONS && best.watts <= budget_w; i++) {
-		double share = sqrt(lo * hi);
-		Outcome o = run_throttled(node, share, budget_w);
-
-		if (o.watts <= budget_w) {
-			lo = share;
-			best = o;
-		} else {
-			hi = share;
-		}
-	}
-	*ret_share = lo;
-	return best;
-}
-
-static bool within(const Outcome *o, double budget_w)
-{
-	return o->watts <= budget_w * 1.0001;
-}
-
-typedef struct Evenness {
-	double least, jain;
-} Evenness;
-
-/* Jain's index: 1 where all shares are equal, 1/n where one has all (Jain, Chiu and Hawe, 1984). */
-static Evenness evenness(const Outcome *o, const Outcome *full)
-{
-	double sum = 0, squares = 0, n = 0;
-	Evenness e = { .least = INFINITY };
-
-	for (size_t i = 0; i < DEVICES_MAX; i++) {
-		double x = MIN(o->of[i] / full->of[i], 1.0);
-
-		if (!(full->of[i] > BUSY_MB_S))
-			continue;
-		e.least = MIN(e.least, x);
-		sum += x;
-		squares += x * x;
-		n++;
-	}
-	e.jain = squares > 0 ? sum * sum / (n * squares) : NAN;
-	return e;
-}
-
-/* Share of the budget, a mean over the hour. */
-static double unspent(const Outcome *o, double budget_w)
-{
-	return o->over.unspent_j / (budget_w * o->over.seconds);
-}
-
-static void print_row(const char *way, const Outcome *o, const Outcome *full, const Limit *l)
-{
-	Evenness e = evenness(o, full);
-
-	printf("  %-26s %5.1f %% %6.1f W %c%5.0f s %6.1f s %5.1f s %5.1f %% %5.1f %% %5.2f\n", way,
-	       100 * o->mb_s / full->mb_s, o->watts, within(o, l->budget_w) ? ' ' : '!',
-	       o->over.above_s, o->over.overload_s, o->over.most_heat_s,
-	       100 * unspent(o, l->budget_w), 100 * e.least, e.jain);
-}
-
-static void write_number(FILE *json, const char *name, double v)
-{
-	if (isfinite(v))
-		fprintf(json, ",\"%s\":%.6g", name, v);
-	else
-		fprintf(json, ",\"%s\":null", name);
-}
-
-static void write_outcome(FILE *json, const char *name, const Outcome *o, const Outcome *full,
-			  double budget_w)
-{
-	fprintf(json, ",\"%s\":{\"within\":%s", name, within(o, budget_w) ? "true" : "false");
-	write_number(json, "kept", o->mb_s / full->mb_s);
-	write_number(json, "watts", o->watts);
-	write_number(json, "over_s", o->over.above_s);
-	write_number(json, "overload_s", o->over.overload_s);
-	write_number(json, "most_heat_s", o->over.most_heat_s);
-	write_number(json, "unspent", unspent(o, budget_w));
-	write_number(json, "least_share", evenness(o, full).least);
-	write_number(json, "jain", evenness(o, full).jain);
-	fprintf(json, "}");
-}
-
-static void bench_limit(const char *name, const char *node, const Limit *l, const Outcome *full,
-			FILE *json)
-{
-	double gap, shortfall_w, share, ignored;
-	Outcome s = run_storpower(node, (Way){}, l, &gap, &shortfall_w);
-	Outcome z = run_storpower(node, TOLERANT, l, &ignored, &ignored);
-	Outcome t = run_storpower(node, (Way){ .policy = "throughput" }, l, &ignored, &ignored);
-	Outcome a = run_alike(node, l);
-	Outcome b = throttle_to(node, l->budget_w, &share);
-
-	printf("%s, %.0f %% = %.1f W\n", name, l->percent, l->budget_w);
-	print_row("storpower", &s, full, l);
-	print_row("storpower, tolerating 3 s", &z, full, l);
-	print_row("its policy throughput", &t, full, l);
-	print_row("every drive capped alike", &a, full, l);
-	print_row("bandwidth throttled alike", &b, full, l);
+	print_row(way, o, &b->full, l);
 	fflush(stdout);
+	b->beaten |= !below_clairvoyant(o);
+}
 
-	fprintf(json, "{\"bench\":\"throughput\",\"node\":\"%s\"", name);
-	write_number(json, "percent", l->percent);
-	write_number(json, "budget_w", l->budget_w);
-	write_number(json, "free_mb_s", full->mb_s);
-	write_number(json, "free_w", full->watts);
-	write_number(json, "shortfall_w", shortfall_w);
-	write_number(json, "gap", gap);
-	write_number(json, "throttle_share", share);
-	write_outcome(json, "storpower", &s, full, l->budget_w);
-	write_outcome(json, "tolerant", &z, full, l->budget_w);
-	write_outcome(json, "by_throughput", &t, full, l->budget_w);
-	write_outcome(json, "capped_alike", &a, full, l->budget_w);
-	write_outcome(json, "throttled_alike", &b, full, l->budget_w);
-	fprintf(json, "}\n");
+static void judge_tolerant(Bench *b, const Outcome *o, bool sensed, const Limit *l)
+{
+	const struct {
+		Promise promise;
+		double value;
+	} figures[] = {
+		{ sensed ? BEST_SENSED : BEST_BLIND, of_clairvoyant(o) },
+		{ sensed ? FAIR_SENSED : FAIR_BLIND, of_fair(o) },
+		{ sensed ? SPENT_SENSED : SPENT_BLIND,
+		  o->binds_s > 0 ? o->unspent_w / l->budget_w : NAN },
+		{ HEAT, o->over.most_heat_s },
+		{ FLOOR_KEPT, o->satisfaction.unfair_s > 0 ? NAN : evenness(o, &b->full).least },
+		{ POOL_USABLE, o->pools.usable / o->pools.planned },
+		{ EVEN, streq(b->name, "mixed") ? evenness(o, &b->full).jain : NAN },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(figures); i++)
+		promise_judge(&b->promises, figures[i].promise, figures[i].value, b->name,
+			      l->percent);
+}
+
+/* A budget that no setting holds binds nobody to anything. */
+static void judge(Bench *b, const Outcome rows[_ROW_MAX], const Limit *l)
+{
+	promise_judge(&b->promises, HARD, rows[ROW_HARD].over.above_s, b->name, l->percent);
+	judge_tolerant(b, &rows[ROW_SENSED], true, l);
+	judge_tolerant(b, &rows[ROW_BLIND], false, l);
+}
+
+/* What a limit came to besides its rows. */
+typedef struct Found {
+	double gap, shortfall_w, throttle_share;
+} Found;
+
+static void write_limit(Bench *b, const Limit *l, const Found *f, const Outcome rows[_ROW_MAX])
+{
+	static const char *const names[_ROW_MAX] = { "storpower",      "tolerant",
+						     "tolerant_blind", "by_throughput",
+						     "capped_alike",   "throttled_alike" };
+
+	fprintf(b->json, "{\"bench\":\"throughput\",\"node\":\"%s\"", b->name);
+	write_number(b->json, "percent", l->percent);
+	write_number(b->json, "budget_w", l->budget_w);
+	write_number(b->json, "free_mb_s", b->full.mb_s);
+	write_number(b->json, "free_w", b->full.watts);
+	write_number(b->json, "shortfall_w", f->shortfall_w);
+	write_number(b->json, "gap", f->gap);
+	write_number(b->json, "throttle_share", f->throttle_share);
+	for (Row i = 0; i < _ROW_MAX; i++)
+		write_outcome(b->json, names[i], &rows[i], &b->full, l->budget_w);
+	fprintf(b->json, "}\n");
 }
 
 /* Storpower alone: what its margins cost and hold. */
-static void bench_margins(const char *name, const char *node, const Limit *l, const Outcome *full)
+static void bench_margins(Bench *b, const Limit *l, Outcome rows[_ROW_MAX], Found *f)
 {
 	double ignored;
-	Outcome s = run_storpower(node, (Way){}, l, &ignored, &ignored);
-	Outcome z = run_storpower(node, TOLERANT, l, &ignored, &ignored);
 
-	printf("%s, %.0f %% = %.1f W\n", name, l->percent, l->budget_w);
-	print_row("storpower", &s, full, l);
-	print_row("storpower, tolerating 3 s", &z, full, l);
-	fflush(stdout);
+	printf("%s, %.0f %% = %.1f W\n", b->name, l->percent, l->budget_w);
+	rows[ROW_HARD] = run_storpower(b->path, (Way){}, l, &f->gap, &f->shortfall_w);
+	show(b, "storpower", &rows[ROW_HARD], l);
+	rows[ROW_SENSED] = run_storpower(b->path, TOLERANT, l, &ignored, &ignored);
+	show(b, "tolerating 3 s", &rows[ROW_SENSED], l);
+	rows[ROW_BLIND] = run_storpower(b->path, BLIND, l, &ignored, &ignored);
+	show(b, "tolerating 3 s, no sensor", &rows[ROW_BLIND], l);
+	if (f->shortfall_w <= 0)
+		judge(b, rows, l);
 }
 
-static void bench(const char *name, bool margins, FILE *json)
+static void bench_others(Bench *b, const Limit *l, Outcome rows[_ROW_MAX], Found *f)
+{
+	double ignored;
+
+	rows[ROW_THROUGHPUT] =
+		run_storpower(b->path, (Way){ .policy = "throughput" }, l, &ignored, &ignored);
+	show(b, "its policy throughput", &rows[ROW_THROUGHPUT], l);
+	rows[ROW_CAPPED] = run_alike(b->path, l);
+	show(b, "every drive capped alike", &rows[ROW_CAPPED], l);
+	rows[ROW_THROTTLED] = throttle_to(b->path, l->budget_w, &f->throttle_share);
+	show(b, "bandwidth throttled alike", &rows[ROW_THROTTLED], l);
+	write_limit(b, l, f, rows);
+}
+
+static void bench_limit(Bench *b, const Limit *l, bool margins)
+{
+	Outcome rows[_ROW_MAX];
+	Found f = {};
+
+	bench_margins(b, l, rows, &f);
+	if (!margins)
+		bench_others(b, l, rows, &f);
+	print_fair_row(&rows[ROW_HARD]);
+}
+
+/* Who draws less than the budget all the time is not held back. */
+static void bench_no_harm(Bench *b)
+{
+	double budget_w = b->full.over.most_w * MORE_WATTS, ignored;
+	Limit l = { 100 * budget_w / b->rated_w, budget_w };
+	Outcome z = run_storpower(b->path, TOLERANT, &l, &ignored, &ignored);
+
+	printf("%s, 5 %% above the highest draw of the hour = %.1f W\n", b->name, l.budget_w);
+	show(b, "tolerating 3 s", &z, &l);
+	promise_judge(&b->promises, NO_HARM, z.mb_s / b->full.mb_s, b->name, NAN);
+}
+
+static void bench_pool(Bench *b, const Limit *l)
+{
+	double ignored;
+	Outcome z = run_storpower(b->path, POOLED, l, &ignored, &ignored);
+
+	show(b, "tolerating 3 s, bulk a pool", &z, l);
+	promise_judge(&b->promises, POOL_USABLE, z.pools.usable / z.pools.planned, b->name,
+		      l->percent);
+}
+
+static void bench_hours(Bench *b, double hours)
+{
+	Limit l = { 80, 0.8 * b->rated_w };
+	Way hard = { .hours = hours }, tolerant = TOLERANT;
+	double ignored;
+	Outcome o;
+
+	tolerant.hours = hours;
+	printf("%s, 80 %% = %.1f W, %.0f hours\n", b->name, l.budget_w, hours);
+	o = run_storpower(b->path, tolerant, &l, &ignored, &ignored);
+	show(b, "tolerating 3 s", &o, &l);
+	promise_judge(&b->promises, HEAT, o.over.most_heat_s, b->name, l.percent);
+	o = run_storpower(b->path, hard, &l, &ignored, &ignored);
+	show(b, "storpower", &o, &l);
+	promise_judge(&b->promises, HARD, o.over.above_s, b->name, l.percent);
+}
+
+/* What is to be done beside the table. */
+typedef struct Wanted {
+	bool margins; /* storpower alone */
+	double hours; /* of `untrue`; 0: none */
+} Wanted;
+
+static void bench(Bench *b, const char *name, Wanted wanted)
 {
 	static const double percents[] = { 80, 60, 40 };
-	_cleanup_free_ char *node =
+	_cleanup_free_ char *path =
 		strchr(name, '/') ? strdup(name) : text_printf("policies/nodes/%s.node", name);
-	double rated_w;
-	Outcome full = run_free(node, &rated_w);
 
-	printf("%s without a budget: %.0f MB/s, %.1f W\n", name, full.mb_s, full.watts);
+	b->name = strchr(name, '/') ? strrchr(name, '/') + 1 : name;
+	b->path = path;
+	b->full = run_free(path, &b->rated_w);
+	printf("%s without a budget: %.0f MB/s, %.1f W\n", name, b->full.mb_s, b->full.watts);
 	for (size_t i = 0; i < ELEMENTSOF(percents); i++) {
-		Limit l = { percents[i], rated_w * percents[i] / 100 };
+		Limit l = { percents[i], b->rated_w * percents[i] / 100 };
 
-		if (margins)
-			bench_margins(name, node, &l, &full);
-		else
-			bench_limit(name, node, &l, &full, json);
+		bench_limit(b, &l, wanted.margins);
+		if (streq(name, "mixed") && percents[i] > 40)
+			bench_pool(b, &l);
 	}
+	bench_no_harm(b);
+	if (wanted.hours > 0 && streq(name, "untrue"))
+		bench_hours(b, wanted.hours);
 }
 
-/* bench-node [--margins] [NODE|PATH...] */
+static Wanted take_options(int *argc, char **argv)
+{
+	static const char hours[] = "--hours=";
+	Wanted w = {};
+	int n = 1;
+
+	for (int i = 1; i < *argc; i++)
+		if (streq(argv[i], "--margins"))
+			w.margins = true;
+		else if (strncmp(argv[i], hours, strlen(hours)) == 0)
+			w.hours = strtod(argv[i] + strlen(hours), NULL);
+		else
+			argv[n++] = argv[i];
+	*argc = n;
+	return w;
+}
+
+static void explain(void)
+{
+	puts("Throughput kept, mean true draw, and seconds of the hour above the budget. !: the mean is\n"
+	     "above it, and this way has nothing less. Z: the overload over all of them, the sum of\n"
+	     "max(0, draw/budget - 1); heat: the highest that an account stood which (draw/budget)^2 - 1\n"
+	     "fills and empties; unspent: the share of the budget that was left, a mean. The least\n"
+	     "share that a busy device keeps, and Jain's index of all of them. Of best: satisfaction as\n"
+	     "a share of the clairvoyant's, who knows the truth and the next second and takes whatever\n"
+	     "satisfies most a watt. Of fair: of that of the clairvoyant who shares as `balanced` does.");
+}
+
+/* bench-node [--margins] [--hours=N] [NODE|PATH...] */
 int main(int argc, char **argv)
 {
 	static const char *const shipped[] = { "mixed", "flash", "archive", "untrue" };
+	_cleanup_free_ Bench *b = calloc(1, sizeof(*b));
 	FILE *json = bench_json(&argc, argv);
-	bool margins = argc > 1 && streq(argv[1], "--margins");
-	char **names = argv + 1 + margins;
-	size_t n = (size_t)(argc - 1 - margins);
+	Wanted wanted = take_options(&argc, argv);
+	size_t n = (size_t)(argc - 1);
 
-	printf("  %-26s %7s %8s %9s %8s %7s %7s %7s %5s\n", "", "kept", "drawn", "above", "Z",
-	       "heat", "unspent", "least", "Jain");
+	if (!b)
+		return EXIT_FAILURE;
+	b->json = json;
+	print_heads();
 	for (size_t i = 0; i < (n ? n : ELEMENTSOF(shipped)); i++)
-		bench(n ? names[i] : shipped[i], margins, json);
-	printf("Throughput kept, mean true draw, and seconds of the %.0f above the budget. !: the mean "
-	       "is\nabove it, and this way has nothing less. Z: the overload over all of them, the sum of\n"
-	       "max(0, draw/budget - 1); heat: the highest that an account stood which (draw/budget)^2 - 1\n"
-	       "fills and empties; unspent: the share of the budget that was left, a mean. The least\n"
-	       "share that a busy device keeps, and Jain's index of all of them.\n",
-	       RUN_S);
-	return fclose(json) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+		bench(b, n ? argv[i + 1] : shipped[i], wanted);
+	explain();
+	promises_print(&b->promises);
+	promises_write(&b->promises, json);
+	if (b->beaten)
+		log_error("the clairvoyant was beaten with the same watts: he is no bound");
+	return fclose(json) == 0 && !b->beaten ? EXIT_SUCCESS : EXIT_FAILURE;
 }

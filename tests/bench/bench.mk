@@ -10,9 +10,12 @@ BENCH_SEES_questions := base
 BENCH_SEES_claims := base
 BENCH_SEES_storm := base
 
+# what a benchmark is made of besides bench-NAME.c
+BENCH_WITH_node := $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/node-*.c))
+
 BENCHES := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests/bench/bench-*.c))
 
-$(B)/tests/bench/bench-%: $(B)/tests/bench/bench-%.o $$(call libs,$$(BENCH_SEES_$$*))
+$(B)/tests/bench/bench-%: $(B)/tests/bench/bench-%.o $$(BENCH_WITH_$$*) $$(call libs,$$(BENCH_SEES_$$*))
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
