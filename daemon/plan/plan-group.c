@@ -8,6 +8,7 @@ typedef struct Subset {
 	size_t *members;
 	Class *classes;
 	size_t n, longest;
+	double floors_yield_w; /* of the input, or of the group */
 } Subset;
 
 static void subset_done(Subset *s)
@@ -30,6 +31,8 @@ static int subset_new(const Work *w, size_t group, Subset *ret)
 	};
 	size_t n = 0;
 
+	s.floors_yield_w = group == PLAN_NO_GROUP ? w->in->floors_yield_w
+						  : w->in->groups[group].floors_yield_w;
 	if (!s.members || !s.classes) {
 		subset_done(&s);
 		return -ENOMEM;
@@ -107,7 +110,7 @@ static void take_price(double price, ChoiceList *l)
 static int solve_subset(Work *w, const Subset *s, double budget_w, double price, Solution *ret)
 {
 	_cleanup_free_ Curve *curves = calloc(s->longest + 1, sizeof(*curves));
-	_cleanup_(classes_done) Classes c = {};
+	_cleanup_(classes_done) Classes c = { .floors_yield_w = s->floors_yield_w };
 	Problem p;
 	int r = curves ? build(w, s, curves, &c) : -ENOMEM;
 

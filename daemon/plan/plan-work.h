@@ -223,8 +223,9 @@ typedef struct Class {
 /* The choices of all classes. */
 typedef struct Classes {
 	ChoiceList list;
-	size_t *first;  /* offsets into the list, one more than classes */
-	double *floors; /* the least share of each */
+	size_t *first;         /* offsets into the list, one more than classes */
+	double *floors;        /* the least share of each */
+	double floors_yield_w; /* of the input, or of the group */
 } Classes;
 
 /* What the knapsack has chosen of it: watts within a choice. */
@@ -240,8 +241,8 @@ int add_choices(const Work *w, const Class *c, Curve *curves, ChoiceList *list, 
 /* Gives each member what it does at so many watts of the class, within one of its choices. */
 void pick_members(Work *w, const Class *c, Curve *curves, const TakenChoice *taken);
 
-/* plan-floors.c: takes out the choices below each class's floor, as far as the budget allows.
- * -ENOMEM. */
+/* plan-floors.c: takes out the choices below each class's floor, as far as the budget allows or
+ * where nothing would meet it. -ENOMEM. */
 int keep_floors(const Work *w, const Class *classes, size_t n, double budget_w, Classes *ret);
 
 /* plan-needed.c: where a solution is short of watts, puts those disks to sleep that may sleep only
