@@ -248,7 +248,7 @@ static void fill_terms(const Work *w, size_t i, Curve *c)
 	c->asked_w = found.mb_s > 0 ? c->full_w * (c->asked_mb_s / found.mb_s) : 0;
 }
 
-void curve_build(const Work *w, size_t i, Curve *ret)
+static void build(const Work *w, size_t i, Curve *ret)
 {
 	const Frontier *f = w->frontier[i];
 
@@ -264,4 +264,12 @@ void curve_build(const Work *w, size_t i, Curve *ret)
 	} else {
 		fix_candidate(w, i, ret, &w->fixed[i]);
 	}
+}
+
+void curve_build(const Work *w, size_t i, Curve *ret)
+{
+	if (curve_take_kept(w, i, ret))
+		return;
+	build(w, i, ret);
+	curve_keep(w, i, ret);
 }

@@ -44,6 +44,8 @@ const Frontier *frontier_get(FrontierStore *s, const PlanDevice *d, unsigned for
 			     Condition deepest);
 void frontier_store_done(FrontierStore *s);
 AsFound as_found_of(const Profile *p, const Mix *mix);
+bool offer_same(const Offer *a, const Offer *b);
+bool mix_same(const Mix *a, const Mix *b);
 
 /* What the policy's rules say of one device. */
 typedef struct Terms {
@@ -68,7 +70,6 @@ typedef struct Piece {
 /* What a device gives for what watts: the least watts that give at least a share are those of the
  * first piece that reaches it. */
 typedef struct Curve {
-	Piece pieces[2 * FRONTIER_MAX]; /* by rising share */
 	size_t n;                       /* never 0 */
 	bool fixed;                     /* it is as it is whatever the others get */
 	double bound;                   /* those of its unit get no larger share */
@@ -76,6 +77,7 @@ typedef struct Curve {
 	double asked_mb_s, full_mb_s;   /* what is asked of it; what it gives as found */
 	double asked_w, full_w;         /* what they draw above idle */
 	double as_found_us;             /* its p99 */
+	Piece pieces[2 * FRONTIER_MAX]; /* by rising share; no more than n are ever copied */
 } Curve;
 
 typedef struct Pick {
@@ -127,6 +129,9 @@ typedef struct Work {
 	double strictness;
 	double *doubt; /* the joint error of what each draws above idle, relative */
 	Units units;
+	size_t *alike;   /* the first device of which the planner is told the same */
+	bool *has_alike; /* of those first ones: there are others */
+	Curve **curves;  /* theirs, while the settings are as work_set() made them; or NULL */
 } Work;
 
 static inline double bias_of(const PlanDevice *d)
@@ -193,6 +198,15 @@ int doubts_fill(Work *w); /* -ENOMEM */
 bool counts_expected(const Work *w, size_t i);
 /* expect_w and cap_w with the device's bias. */
 double counted_w(const Work *w, size_t i, double expect_w, double cap_w);
+
+/* plan-alike.c: what is worked out for one of several devices alike is used for the others. */
+int alike_find(Work *w); /* -ENOMEM */
+/* Are they alike, and is neither set otherwise by now? */
+bool are_alike(const Work *w, size_t a, size_t b);
+/* False: none is kept. */
+bool curve_take_kept(const Work *w, size_t i, Curve *ret);
+void curve_keep(const Work *w, size_t i, const Curve *c);
+void curves_forget(const Work *w);
 
 /* plan-curve.c */
 void curve_build(const Work *w, size_t i, Curve *ret);
