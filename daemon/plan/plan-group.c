@@ -62,17 +62,33 @@ static void classes_done(Classes *c)
 	free(c->floors);
 }
 
+/* One before it of a device alike, with the same choices; itself where there is none. */
+static size_t like_class(const Work *w, const Subset *s, size_t c, const size_t *class_of)
+{
+	const Class *class = &s->classes[c];
+	size_t i = class->members[0], first = w->alike[i];
+
+	return class->unit->n == 1 && first < i && are_alike(w, i, first) ? class_of[first] : c;
+}
+
 static int build(const Work *w, const Subset *s, Curve *curves, Classes *ret)
 {
+	_cleanup_free_ size_t *class_of = calloc(w->in->n_devices + 1, sizeof(*class_of));
 	int r = 0;
 
 	ret->first = malloc((s->n + 1) * sizeof(*ret->first));
-	ret->floors = malloc((s->n + 1) * sizeof(*ret->floors));
-	if (!ret->first || !ret->floors)
+	ret->floors = calloc(s->n + 1, sizeof(*ret->floors));
+	if (!ret->first || !ret->floors || !class_of)
 		return -ENOMEM;
 	for (size_t c = 0; r >= 0 && c < s->n; c++) {
+		const Class *class = &s->classes[c];
+		size_t like = like_class(w, s, c, class_of);
+
 		ret->first[c] = ret->list.n;
-		r = add_choices(w, &s->classes[c], curves, &ret->list, &ret->floors[c]);
+		class_of[class->members[0]] = c;
+		ret->floors[c] = ret->floors[like];
+		r = like < c ? repeat_choices(&ret->list, ret->first[like], ret->first[like + 1])
+			     : add_choices(w, class, curves, &ret->list, &ret->floors[c]);
 	}
 	ret->first[s->n] = ret->list.n;
 	return r;

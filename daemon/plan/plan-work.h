@@ -252,6 +252,8 @@ typedef struct TakenChoice {
 /* plan-choices.c */
 /* Appends the choices of a class; curves: room for its members. -ENOMEM. */
 int add_choices(const Work *w, const Class *c, Curve *curves, ChoiceList *list, double *ret_floor);
+/* Appends those from there to there once more. -ENOMEM. */
+int repeat_choices(ChoiceList *l, size_t from, size_t to);
 /* Gives each member what it does at so many watts of the class, within one of its choices. */
 void pick_members(Work *w, const Class *c, Curve *curves, const TakenChoice *taken);
 
