@@ -70,7 +70,8 @@ static double value_at(const Walk *k, double share)
 		const Curve *c = &k->curves[m];
 		const Piece *p = piece_at(k, m);
 
-		sum += value_of(k->w, k->class->members[m], c, p, c->fixed ? p->lo_share : share);
+		sum += value_of(k->w, k->class->members[m], c, p,
+				c->fixed ? MIN(p->lo_share, k->bound) : share);
 	}
 	return sum * k->scale;
 }
@@ -229,7 +230,7 @@ static int start_walk(const Work *w, const Class *class, Curve *curves, Walk *re
 		return -ENOMEM;
 	for (size_t m = 0; m < class->n; m++) {
 		curve_build(w, class->members[m], &curves[m]);
-		k.bound = MIN(k.bound, curves[m].bound);
+		k.bound = MIN(k.bound, MIN(curves[m].bound, w->bounds[class->members[m]]));
 	}
 	k.scale = scale_of(&k);
 	*ret = k;

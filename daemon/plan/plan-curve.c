@@ -259,6 +259,7 @@ static void build(const Work *w, size_t i, Curve *ret)
 	if (w->pinned[i]) {
 		fix(ret, &w->picks[i].piece, w->picks[i].watts, w->picks[i].cap_w);
 		ret->bound = w->picks[i].share;
+		ret->pieces[0].lo_share = ret->pieces[0].hi_share = ret->bound;
 	} else if (f) {
 		add_candidates(w, i, f, ret);
 	} else {

@@ -19,6 +19,7 @@ void work_done(Work *w)
 	free(w->picks);
 	free(w->doubt);
 	free(w->alike);
+	free(w->bounds);
 	free(w->has_alike);
 	free(w->curves);
 	units_done(&w->units);
@@ -39,14 +40,15 @@ static int allocate(const PlanInput *in, Work *ret)
 		.picks = calloc(n, sizeof(*w.picks)),
 		.doubt = calloc(n, sizeof(*w.doubt)),
 		.alike = calloc(n, sizeof(*w.alike)),
+		.bounds = calloc(n, sizeof(*w.bounds)),
 		.has_alike = calloc(n, sizeof(*w.has_alike)),
 		.curves = calloc(n, sizeof(*w.curves)),
 		.strictness = 1,
 	};
 
 	if (!w.terms || !w.free_w || !w.is_free || !w.needed || !w.frontier || !w.fixed ||
-	    !w.pinned || !w.picks || !w.doubt || !w.alike || !w.has_alike || !w.curves ||
-	    units_list(in, &w.units) < 0) {
+	    !w.pinned || !w.picks || !w.doubt || !w.alike || !w.bounds || !w.has_alike ||
+	    !w.curves || units_list(in, &w.units) < 0) {
 		work_done(&w);
 		return -ENOMEM;
 	}

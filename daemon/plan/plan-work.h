@@ -131,6 +131,7 @@ typedef struct Work {
 	Units units;
 	size_t *alike;   /* the first device of which the planner is told the same */
 	bool *has_alike; /* of those first ones: there are others */
+	double *bounds;  /* a larger share of its pool is of no use; INFINITY: any may be */
 	Curve **curves;  /* theirs, while the settings are as work_set() made them; or NULL */
 } Work;
 
