@@ -15,7 +15,8 @@ int decide_plan(const Facts *f, double budget_w, unsigned forbidden, Plan **ret)
 			    .forbidden = forbidden,
 			    .budget_w = budget_w - reserve_w,
 			    .at_once_w =
-				    isfinite(budget_w) ? f->at_once * (budget_w - reserve_w) : 0 };
+				    isfinite(budget_w) ? f->at_once * (budget_w - reserve_w) : 0,
+			    .floors_yield_w = f->floors_yield_w + reserve_w };
 	Plan *plan;
 	int r = plan_make(&input, &plan);
 

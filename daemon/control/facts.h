@@ -14,9 +14,10 @@ typedef struct Facts {
 	size_t n_groups;
 	const Policy *policy;
 	double spendable_w; /* the budget less what is kept free; INFINITY: none */
-	double at_once;   /* what all may draw at once, over the budget; 0: nothing is tolerated */
-	double reserve_w; /* for the spin-ups to come next */
-	double cap_w;     /* sum of what the devices can draw now */
+	double at_once; /* what all may draw at once, over the budget; 0: nothing is tolerated */
+	double floors_yield_w; /* of PlanInput */
+	double reserve_w;      /* for the spin-ups to come next */
+	double cap_w;          /* sum of what the devices can draw now */
 } Facts;
 
 /* One knob, as far as it matters whether it may be turned. */

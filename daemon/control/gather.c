@@ -153,18 +153,19 @@ static size_t pool_of(const Fleet *f, size_t device)
 	return n > 1 ? first : PLAN_NO_POOL;
 }
 
+static bool is_stopping(const Managed *md)
+{
+	bool moves = md->errands.busy && md->errands.mechanism == MECHANISM_CONDITION;
+
+	return (md->rest.awaits || moves) && setting_sleeps(&md->knobs.target) &&
+	       md->knobs.target.condition > md->knobs.actual.condition;
+}
+
 /* While disks are on their way to sleep what they save has not arrived: no others follow for that.
  */
 static bool any_stopping(const Fleet *f)
 {
-	for_each_device(const Managed, md, f)
-	{
-		bool moves = md->errands.busy && md->errands.mechanism == MECHANISM_CONDITION;
-
-		if ((md->rest.awaits || moves) && setting_sleeps(&md->knobs.target) &&
-		    md->knobs.target.condition > md->knobs.actual.condition)
-			return true;
-	}
+	for_each_device(const Managed, md, f) if (is_stopping(md)) return true;
 	return false;
 }
 
@@ -180,15 +181,41 @@ static SpinUps spin_ups(const Control *c)
 	return s;
 }
 
+/* Is the lowest claim one? group NULL: on the node. */
+static bool is_emergency(const Control *c, const char *group)
+{
+	const Claim *claim = group ? NULL : limits_effective(&c->limits);
+	uint64_t by = 0;
+
+	if (group)
+		lowest_claims_limit_w(&c->limits.lowest, SCOPE_GROUP, group,
+				      limits_operating_w(&c->fleet, group), &by);
+	if (by)
+		claim = claims_find(c->limits.claims, by);
+	return claim && claim->class == CLASS_EMERGENCY;
+}
+
+/* In an emergency everything is taken. So it is until disks on their way to sleep have arrived, if
+ * that is all that is missing. */
+static double floors_yield_w(const Control *c, const char *group)
+{
+	double sum_w = is_emergency(c, group) ? INFINITY : 0;
+
+	for_each_device(const Managed, md,
+			&c->fleet) if (is_stopping(md) &&
+				       (!group || streq(group, md->device->group))) sum_w +=
+		MAX(md->cap_w - caps_of(md, &md->knobs.target, c->tools.now_us), 0.0);
+	return sum_w;
+}
+
 /* What a plan must leave for the spin-ups to come next; group NULL: of all. In an emergency they
  * wait. */
 static double wake_reserve_w(const Control *c, const char *group)
 {
-	const Claim *claim = limits_effective(&c->limits);
 	SpinUps s = spin_ups(c);
 	double reserve_w = 0;
 
-	if (claim && claim->class == CLASS_EMERGENCY)
+	if (is_emergency(c, NULL))
 		return 0;
 	for_each_device(const Managed, md, &c->fleet)
 	{
@@ -230,6 +257,7 @@ static int list_groups(const Control *c, Facts *f)
 			return -ENOMEM;
 		g->name = name;
 		g->reserve_w = wake_reserve_w(c, name);
+		g->floors_yield_w = floors_yield_w(c, name) + g->reserve_w;
 		g->limit_w = limits_of_group_w(&c->limits, &c->fleet, name) -
 			     gauges_group_guard_w(&c->gauges, md) - g->reserve_w;
 	}
@@ -265,6 +293,7 @@ int gather_facts(const Control *c, const Policy *policy, Facts *ret)
 	Facts f = { .n_devices = c->fleet.n,
 		    .policy = policy,
 		    .at_once = at_once(c),
+		    .floors_yield_w = floors_yield_w(c, NULL),
 		    .reserve_w = wake_reserve_w(c, NULL),
 		    .cap_w = caps_sum_w(&c->fleet) };
 	int r;

@@ -17,9 +17,7 @@ static void tell_plan(Control *c, Cause cause)
 	diary_decide(&c->diary, "", c->diary.why, "%s: %s", why, text);
 	log_info("%s: %s (%s)", why, text, c->diary.why);
 	if (p->shortfall_w > 0)
-		log_warning(
-			"The budget is %.1f W below what the devices draw at least: held at that",
-			p->shortfall_w);
+		log_warning("No settings meet the budget: these miss it by %.1f W", p->shortfall_w);
 	if (c->events.plan_applied)
 		c->events.plan_applied(p, why, c->events.userdata);
 }

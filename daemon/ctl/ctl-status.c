@@ -29,10 +29,11 @@ void print_degraded(json_object *state)
 	char watts[32];
 
 	if (shortfall > 0)
-		complain(0,
-			 "Degraded: the budget is %s below what these devices can be brought down "
-			 "to; they are held at the least",
-			 format_watts(watts, sizeof(watts), shortfall));
+		complain(
+			0,
+			"Degraded: no settings of these devices meet the budget; %s are missing, and "
+			"what each keeps is in storpowerctl plan",
+			format_watts(watts, sizeof(watts), shortfall));
 	else
 		complain(0, "Degraded: a device has a problem: see storpowerctl list");
 }

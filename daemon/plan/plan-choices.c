@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #include "plan/plan-work.h"
 
@@ -18,10 +19,10 @@ typedef struct Walk {
 	double scale; /* what the share is worth to all of the unit, over what to those here */
 } Walk;
 
-static int add(ChoiceList *l, const Choice *choice, const Part *part)
+static int make_room(ChoiceList *l, size_t n)
 {
-	if (l->n == l->capacity) {
-		size_t capacity = l->capacity ? 2 * l->capacity : 128;
+	if (l->n + n > l->capacity) {
+		size_t capacity = MAX(l->n + n, l->capacity ? 2 * l->capacity : 128);
 		Choice *choices = reallocarray(l->choices, capacity, sizeof(*choices));
 		Part *parts;
 
@@ -34,6 +35,13 @@ static int add(ChoiceList *l, const Choice *choice, const Part *part)
 		l->parts = parts;
 		l->capacity = capacity;
 	}
+	return 0;
+}
+
+static int add(ChoiceList *l, const Choice *choice, const Part *part)
+{
+	if (make_room(l, 1) < 0)
+		return -ENOMEM;
 	l->choices[l->n] = *choice;
 	l->parts[l->n++] = *part;
 	return 0;
@@ -62,7 +70,8 @@ static double value_at(const Walk *k, double share)
 		const Curve *c = &k->curves[m];
 		const Piece *p = piece_at(k, m);
 
-		sum += value_of(k->w, k->class->members[m], c, p, c->fixed ? p->lo_share : share);
+		sum += value_of(k->w, k->class->members[m], c, p,
+				c->fixed ? MIN(p->lo_share, k->bound) : share);
 	}
 	return sum * k->scale;
 }
@@ -221,7 +230,7 @@ static int start_walk(const Work *w, const Class *class, Curve *curves, Walk *re
 		return -ENOMEM;
 	for (size_t m = 0; m < class->n; m++) {
 		curve_build(w, class->members[m], &curves[m]);
-		k.bound = MIN(k.bound, curves[m].bound);
+		k.bound = MIN(k.bound, MIN(curves[m].bound, w->bounds[class->members[m]]));
 	}
 	k.scale = scale_of(&k);
 	*ret = k;
@@ -270,6 +279,16 @@ int add_choices(const Work *w, const Class *class, Curve *curves, ChoiceList *l,
 		r = add_awake(&k, l);
 	free(k.at);
 	return r;
+}
+
+int repeat_choices(ChoiceList *l, size_t from, size_t to)
+{
+	if (make_room(l, to - from) < 0)
+		return -ENOMEM;
+	memcpy(l->choices + l->n, l->choices + from, (to - from) * sizeof(*l->choices));
+	memcpy(l->parts + l->n, l->parts + from, (to - from) * sizeof(*l->parts));
+	l->n += to - from;
+	return 0;
 }
 
 /* Where two meet, the next one may count less: what it is expected to draw is less. */

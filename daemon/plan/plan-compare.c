@@ -52,8 +52,10 @@ bool plan_worth_changing(const Plan *held, const Plan *next, const Policy *polic
 			return true;
 	/* what is expected to be drawn grows with what is asked for */
 	held_w = MAX(held->counted_w, next->at_once ? next->current_w : 0);
-	if (held_w > next->budget_w)
-		return next->counted_w <= next->budget_w || next->counted_w * (1 + least) < held_w;
+	/* where neither fits, what they are worth tells: a floor may have come with demand */
+	if (held_w > next->budget_w &&
+	    (next->counted_w <= next->budget_w || next->counted_w * (1 + least) < held_w))
+		return true;
 	if (same_terms(held, next))
 		return is_gain(next, held->value, next->value, least);
 	for (size_t i = 0; i < next->n_devices; i++) {

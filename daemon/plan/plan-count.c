@@ -55,10 +55,13 @@ int doubts_fill(Work *w)
 
 	if (!families)
 		return -ENOMEM;
-	for (size_t i = 0; i < w->in->n_devices; i++)
-		if (!w->in->devices[i].measured)
-			family_of(families, &n, w->in->devices[i].profile)->dynamic_w +=
-				dynamic_w(w, i);
+	for (size_t i = 0; i < w->in->n_devices; i++) {
+		if (w->in->devices[i].measured)
+			continue;
+		/* for the moment they hold the watts */
+		w->doubt[i] = w->alike[i] < i ? w->doubt[w->alike[i]] : dynamic_w(w, i);
+		family_of(families, &n, w->in->devices[i].profile)->dynamic_w += w->doubt[i];
+	}
 	part = joint_part(families, n);
 	for (size_t i = 0; i < w->in->n_devices; i++)
 		if (!w->in->devices[i].measured)

@@ -248,7 +248,7 @@ static void fill_terms(const Work *w, size_t i, Curve *c)
 	c->asked_w = found.mb_s > 0 ? c->full_w * (c->asked_mb_s / found.mb_s) : 0;
 }
 
-void curve_build(const Work *w, size_t i, Curve *ret)
+static void build(const Work *w, size_t i, Curve *ret)
 {
 	const Frontier *f = w->frontier[i];
 
@@ -259,9 +259,18 @@ void curve_build(const Work *w, size_t i, Curve *ret)
 	if (w->pinned[i]) {
 		fix(ret, &w->picks[i].piece, w->picks[i].watts, w->picks[i].cap_w);
 		ret->bound = w->picks[i].share;
+		ret->pieces[0].lo_share = ret->pieces[0].hi_share = ret->bound;
 	} else if (f) {
 		add_candidates(w, i, f, ret);
 	} else {
 		fix_candidate(w, i, ret, &w->fixed[i]);
 	}
+}
+
+void curve_build(const Work *w, size_t i, Curve *ret)
+{
+	if (curve_take_kept(w, i, ret))
+		return;
+	build(w, i, ret);
+	curve_keep(w, i, ret);
 }

@@ -2,7 +2,8 @@
 
 /* The first phase of a plan: every class gets its floor, a least share, those of the highest weight
  * first. Where the budget does not suffice for all of one weight, they get as equal a part of it as
- * possible, and those of less weight none. */
+ * possible, and those of less weight none. A budget below what all draw at their least is out of
+ * reach: taking the floors would cost what was promised, and would not meet it. */
 
 #include <errno.h>
 #include <math.h>
@@ -11,6 +12,8 @@
 
 /* A part of a floor is found to about a millionth. */
 #define BISECTIONS 20
+/* Where the budget is out of reach, what lies above a floor is taken for so much or more. */
+#define WORTH_TAKING_W 1.0
 
 typedef struct Wish {
 	size_t class;
@@ -158,6 +161,37 @@ static double weight_of(const Work *w, const Class *c)
 	return weight;
 }
 
+/* Nothing is promised by max-min fairness itself. */
+static double promised(const Work *w, double floor)
+{
+	return isfinite(w->in->policy->fairness) ? floor : MIN(floor, w->in->policy->floor.share);
+}
+
+/* What each class keeps where nothing meets the budget: its floor, or all that is asked of it where
+ * the difference is not worth taking. */
+static void stay_at_floors(const Work *w, size_t n, Classes *ret)
+{
+	for (size_t c = 0; c < n; c++) {
+		size_t from = ret->first[c], to = ret->first[c + 1];
+		double most = most_share(&ret->list, from, to), asked = MIN(most, 1.0);
+		double floor = MIN(promised(w, ret->floors[c]), most);
+		double saved_w = watts_for(&ret->list, from, to, asked) -
+				 watts_for(&ret->list, from, to, floor);
+
+		ret->floors[c] = saved_w < WORTH_TAKING_W ? MAX(asked, floor) : floor;
+	}
+	take_out(&ret->list, ret->first, n, ret->floors);
+}
+
+static double least_watts(const Classes *c, size_t n)
+{
+	double sum_w = 0;
+
+	for (size_t k = 0; k < n; k++)
+		sum_w += watts_for(&c->list, c->first[k], c->first[k + 1], 0);
+	return sum_w;
+}
+
 int keep_floors(const Work *w, const Class *classes, size_t n, double budget_w, Classes *ret)
 {
 	_cleanup_free_ Wish *wishes = calloc(n + 1, sizeof(*wishes));
@@ -165,12 +199,16 @@ int keep_floors(const Work *w, const Class *classes, size_t n, double budget_w, 
 
 	if (!wishes)
 		return -ENOMEM;
+	budget_w -= least_watts(ret, n);
+	if (budget_w + ret->floors_yield_w < -SHORTFALL_LEAST_W) {
+		stay_at_floors(w, n, ret);
+		return 0;
+	}
 	for (size_t c = 0; c < n; c++) {
 		size_t from = ret->first[c], to = ret->first[c + 1];
 		double least_w = watts_for(&ret->list, from, to, 0);
 		double floor = MIN(ret->floors[c], most_share(&ret->list, from, to));
 
-		budget_w -= least_w;
 		if (floor > 0)
 			wishes[s.n++] = (Wish){ c, floor, weight_of(w, &classes[c]), least_w };
 		ret->floors[c] = 0;

@@ -4,7 +4,7 @@
 
 #include "plan/plan-work.h"
 
-static bool same_offer(const Offer *a, const Offer *b)
+bool offer_same(const Offer *a, const Offer *b)
 {
 	return a->mechanisms == b->mechanisms && a->power_states == b->power_states &&
 	       a->conditions == b->conditions && a->depth_one == b->depth_one &&
@@ -14,7 +14,7 @@ static bool same_offer(const Offer *a, const Offer *b)
 	       a->limit_max_w == b->limit_max_w;
 }
 
-static bool same_mix(const Mix *a, const Mix *b)
+bool mix_same(const Mix *a, const Mix *b)
 {
 	return a->read_share == b->read_share && a->random_share == b->random_share &&
 	       a->read_kib == b->read_kib && a->write_kib == b->write_kib && a->depth == b->depth &&
@@ -24,7 +24,7 @@ static bool same_mix(const Mix *a, const Mix *b)
 static bool fits(const Frontier *f, const PlanDevice *d, unsigned forbidden, Condition deepest)
 {
 	return f->profile == d->profile && f->forbidden == forbidden && f->deepest == deepest &&
-	       same_mix(&f->mix, &d->mix) && same_offer(&f->offer, &d->offer);
+	       mix_same(&f->mix, &d->mix) && offer_same(&f->offer, &d->offer);
 }
 
 /* FNV-1a over words */

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <math.h>
 
 #include "plan/plan-work.h"
+
+/* So many are tried for the watts of groups. */
+#define PRICES 5
+/* A pool in several groups is planned so often, for what the others of it can use. */
+#define ROUNDS 3
 
 /* Units, or what lies in one group of them. */
 typedef struct Subset {
 	size_t *members;
 	Class *classes;
 	size_t n, longest;
+	double floors_yield_w; /* of the input, or of the group */
 } Subset;
 
 static void subset_done(Subset *s)
@@ -30,6 +37,8 @@ static int subset_new(const Work *w, size_t group, Subset *ret)
 	};
 	size_t n = 0;
 
+	s.floors_yield_w = group == PLAN_NO_GROUP ? w->in->floors_yield_w
+						  : w->in->groups[group].floors_yield_w;
 	if (!s.members || !s.classes) {
 		subset_done(&s);
 		return -ENOMEM;
@@ -59,17 +68,33 @@ static void classes_done(Classes *c)
 	free(c->floors);
 }
 
+/* One before it of a device alike, with the same choices; itself where there is none. */
+static size_t like_class(const Work *w, const Subset *s, size_t c, const size_t *class_of)
+{
+	const Class *class = &s->classes[c];
+	size_t i = class->members[0], first = w->alike[i];
+
+	return class->unit->n == 1 && first < i && are_alike(w, i, first) ? class_of[first] : c;
+}
+
 static int build(const Work *w, const Subset *s, Curve *curves, Classes *ret)
 {
+	_cleanup_free_ size_t *class_of = calloc(w->in->n_devices + 1, sizeof(*class_of));
 	int r = 0;
 
 	ret->first = malloc((s->n + 1) * sizeof(*ret->first));
-	ret->floors = malloc((s->n + 1) * sizeof(*ret->floors));
-	if (!ret->first || !ret->floors)
+	ret->floors = calloc(s->n + 1, sizeof(*ret->floors));
+	if (!ret->first || !ret->floors || !class_of)
 		return -ENOMEM;
 	for (size_t c = 0; r >= 0 && c < s->n; c++) {
+		const Class *class = &s->classes[c];
+		size_t like = like_class(w, s, c, class_of);
+
 		ret->first[c] = ret->list.n;
-		r = add_choices(w, &s->classes[c], curves, &ret->list, &ret->floors[c]);
+		class_of[class->members[0]] = c;
+		ret->floors[c] = ret->floors[like];
+		r = like < c ? repeat_choices(&ret->list, ret->first[like], ret->first[like + 1])
+			     : add_choices(w, class, curves, &ret->list, &ret->floors[c]);
 	}
 	ret->first[s->n] = ret->list.n;
 	return r;
@@ -107,7 +132,7 @@ static void take_price(double price, ChoiceList *l)
 static int solve_subset(Work *w, const Subset *s, double budget_w, double price, Solution *ret)
 {
 	_cleanup_free_ Curve *curves = calloc(s->longest + 1, sizeof(*curves));
-	_cleanup_(classes_done) Classes c = {};
+	_cleanup_(classes_done) Classes c = { .floors_yield_w = s->floors_yield_w };
 	Problem p;
 	int r = curves ? build(w, s, curves, &c) : -ENOMEM;
 
@@ -231,9 +256,8 @@ static void swap_picks(Work *w, Picks *p)
 	*p = in_work;
 }
 
-/* A group that spends its last watt may keep it from others to whom it is worth more: solves again
- * where each watt of a group is charged what it was worth to them. The better one stays. */
-static int solve_charged(Work *w, const Subset *all, Solution *s)
+/* Solves again at that price; the better one stays. *ret_rate: what a watt more is worth then. */
+static int try_price(Work *w, const Subset *all, double price, Solution *s, double *ret_rate)
 {
 	_cleanup_(solution_done) Solution charged = {};
 	_cleanup_(picks_done) Picks uncharged = {};
@@ -243,8 +267,9 @@ static int solve_charged(Work *w, const Subset *all, Solution *s)
 	if (r < 0)
 		return r;
 	swap_picks(w, &uncharged);
-	r = solve_at(w, all, s->rate, &bound_value, &charged);
+	r = solve_at(w, all, price, &bound_value, &charged);
 	less_w = r < 0 ? 0 : short_w - shortfall_of(w, &charged);
+	*ret_rate = charged.rate;
 	if (r < 0 || less_w < -SHORTFALL_LEAST_W ||
 	    (less_w <= SHORTFALL_LEAST_W && charged.total_value <= s->total_value)) {
 		swap_picks(w, &uncharged);
@@ -256,17 +281,76 @@ static int solve_charged(Work *w, const Subset *all, Solution *s)
 	return 0;
 }
 
+/* A group that spends its last watt may keep it from others to whom it is worth more: each watt of
+ * a group is charged what one more would be worth to them. The more is charged the less it is worth
+ * then, so that bisection finds the price that is what a watt is worth. */
+static int solve_charged(Work *w, const Subset *all, Solution *s)
+{
+	double lo = 0, hi = s->rate, rate;
+	int r = try_price(w, all, hi, s, &rate);
+
+	for (int k = 0; r >= 0 && k < PRICES; k++) {
+		double price = (lo + hi) / 2;
+
+		r = try_price(w, all, price, s, &rate);
+		*(rate > price ? &lo : &hi) = price;
+	}
+	return r;
+}
+
+static void unbound(Work *w)
+{
+	for (size_t i = 0; i < w->in->n_devices; i++)
+		w->bounds[i] = INFINITY;
+}
+
+/* The members of a pool that lie in several groups, each planned by itself, got shares of their
+ * own: what is above the least of them is of no use. */
+static void bind_pools(Work *w)
+{
+	for (size_t u = 0; u < w->units.n; u++) {
+		const Unit *unit = &w->units.units[u];
+		double least = INFINITY;
+
+		for (size_t m = 0; m < unit->n; m++)
+			least = MIN(least, w->picks[unit->members[m]].share);
+		for (size_t m = 0; m < unit->n && unit->n > 1 && least > 0; m++)
+			w->bounds[unit->members[m]] = least;
+	}
+}
+
+static int solve_bound(Work *w, const Subset *all, Solution *s)
+{
+	int r = 0;
+
+	for (int k = 0; r >= 0 && k < ROUNDS; k++) {
+		double rate;
+
+		bind_pools(w);
+		r = try_price(w, all, 0, s, &rate);
+	}
+	if (r >= 0 && s->rate > 0)
+		r = solve_charged(w, all, s);
+	unbound(w);
+	return r;
+}
+
 int solve_groups(Work *w, Solution *ret)
 {
 	_cleanup_(solution_done) Solution s = {};
 	_cleanup_(subset_done) Subset all = {};
 	double bound_value = 0;
+	bool pinned;
 	int r = subset_new(w, PLAN_NO_GROUP, &all);
 
+	unbound(w);
 	if (r >= 0)
 		r = solve_at(w, &all, 0, &bound_value, &s);
-	if (r > 0 && s.rate > 0)
+	pinned = r > 0;
+	if (pinned && s.rate > 0)
 		r = solve_charged(w, &all, &s);
+	if (pinned && r >= 0 && w->in->n_pools > 0)
+		r = solve_bound(w, &all, &s);
 	if (r < 0)
 		return r;
 	*ret = s;

@@ -7,6 +7,7 @@
 
 void work_done(Work *w)
 {
+	curves_forget(w);
 	frontier_store_done(&w->frontiers);
 	free(w->terms);
 	free(w->free_w);
@@ -17,6 +18,10 @@ void work_done(Work *w)
 	free(w->pinned);
 	free(w->picks);
 	free(w->doubt);
+	free(w->alike);
+	free(w->bounds);
+	free(w->has_alike);
+	free(w->curves);
 	units_done(&w->units);
 }
 
@@ -34,11 +39,16 @@ static int allocate(const PlanInput *in, Work *ret)
 		.pinned = calloc(n, sizeof(*w.pinned)),
 		.picks = calloc(n, sizeof(*w.picks)),
 		.doubt = calloc(n, sizeof(*w.doubt)),
+		.alike = calloc(n, sizeof(*w.alike)),
+		.bounds = calloc(n, sizeof(*w.bounds)),
+		.has_alike = calloc(n, sizeof(*w.has_alike)),
+		.curves = calloc(n, sizeof(*w.curves)),
 		.strictness = 1,
 	};
 
 	if (!w.terms || !w.free_w || !w.is_free || !w.needed || !w.frontier || !w.fixed ||
-	    !w.pinned || !w.picks || !w.doubt || units_list(in, &w.units) < 0) {
+	    !w.pinned || !w.picks || !w.doubt || !w.alike || !w.bounds || !w.has_alike ||
+	    !w.curves || units_list(in, &w.units) < 0) {
 		work_done(&w);
 		return -ENOMEM;
 	}
@@ -130,7 +140,7 @@ int work_new(const PlanInput *in, Work *ret)
 	w.binding = total_w > in->budget_w;
 	for (size_t i = 0; i < in->n_devices; i++)
 		w.is_free[i] = is_free(&w, i, group_w);
-	if (in->at_once_w > in->budget_w && doubts_fill(&w) < 0) {
+	if (alike_find(&w) < 0 || (in->at_once_w > in->budget_w && doubts_fill(&w) < 0)) {
 		work_done(&w);
 		return -ENOMEM;
 	}
@@ -142,10 +152,15 @@ int work_new(const PlanInput *in, Work *ret)
 static int fix(Work *w, size_t i, const Setting *s, double cap_w)
 {
 	const PlanDevice *d = &w->in->devices[i];
+	size_t first = w->alike[i];
 	Prediction p;
 
-	predict(d->profile, &d->mix, s, &p);
 	w->frontier[i] = NULL;
+	if (first < i && w->needed[i] == w->needed[first]) {
+		w->fixed[i] = w->fixed[first];
+		return 0;
+	}
+	predict(d->profile, &d->mix, s, &p);
 	w->fixed[i] = (Candidate){
 		.setting = *s,
 		.cap_w = cap_w,
@@ -185,6 +200,7 @@ int work_set(Work *w)
 {
 	int r = 0;
 
+	curves_forget(w);
 	for (size_t i = 0; r == 0 && i < w->in->n_devices; i++)
 		r = set(w, i);
 	return r;

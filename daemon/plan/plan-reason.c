@@ -15,6 +15,19 @@ static bool at_own_limit(const Work *w, size_t i, const PlannedDevice *d)
 	return d->cap_w >= most * (1 - 1e-9);
 }
 
+/* No settings of all meet the budget. */
+static PlanReason reason_where_short(const Work *w, size_t i, const PlannedDevice *d)
+{
+	const PlanDevice *in = &w->in->devices[i];
+	const Candidate *least = w->frontier[i]->candidates;
+
+	least += condition_is_sleep(least->setting.condition);
+	if (d->cap_w <= least->cap_w * bias_of(in) * (1 + 1e-9))
+		return PLAN_FLOOR;
+	return d->mb_s >= MIN(d->full_mb_s, in->demand_mb_s) * (1 - 1e-9) ? PLAN_LITTLE_SAVED
+									  : PLAN_FLOOR_KEPT;
+}
+
 PlanReason plan_reason(const Work *w, size_t i, const PlannedDevice *d, bool short_of_watts)
 {
 	const PlanDevice *in = &w->in->devices[i];
@@ -31,8 +44,10 @@ PlanReason plan_reason(const Work *w, size_t i, const PlannedDevice *d, bool sho
 		return PLAN_NO_KNOB;
 	if (d->p99_us > w->terms[i].p99_us && in->demand_mb_s > 0)
 		return PLAN_SLOW;
-	if (d->cap_w > in->limit_w || (short_of_watts && !w->pinned[i]))
+	if (d->cap_w > in->limit_w)
 		return PLAN_FLOOR;
+	if (short_of_watts && !w->pinned[i])
+		return reason_where_short(w, i, d);
 	if (at_own_limit(w, i, d))
 		return limit_of(w, i) < in->limit_w ? PLAN_RULE_LIMIT : PLAN_DEVICE_LIMIT;
 	if (w->pinned[i])
@@ -57,6 +72,8 @@ const char *plan_reason_text(PlanReason r)
 		[PLAN_DEVICE_LIMIT] = "a claim limits this device",
 		[PLAN_GROUP_LIMIT] = "a claim limits its group",
 		[PLAN_FLOOR] = "the least it can draw: the budget is too low",
+		[PLAN_FLOOR_KEPT] = "keeps its floor: nothing would meet the budget",
+		[PLAN_LITTLE_SAVED] = "nothing would meet the budget; less saves no watt here",
 		[PLAN_HELD] = "cannot be changed now: held as it is",
 		[PLAN_PROTECTED] = "protected by the policy: as found",
 		[PLAN_NO_KNOB] = "nothing of it can be set: as found",

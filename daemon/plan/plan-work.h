@@ -44,6 +44,8 @@ const Frontier *frontier_get(FrontierStore *s, const PlanDevice *d, unsigned for
 			     Condition deepest);
 void frontier_store_done(FrontierStore *s);
 AsFound as_found_of(const Profile *p, const Mix *mix);
+bool offer_same(const Offer *a, const Offer *b);
+bool mix_same(const Mix *a, const Mix *b);
 
 /* What the policy's rules say of one device. */
 typedef struct Terms {
@@ -68,7 +70,6 @@ typedef struct Piece {
 /* What a device gives for what watts: the least watts that give at least a share are those of the
  * first piece that reaches it. */
 typedef struct Curve {
-	Piece pieces[2 * FRONTIER_MAX]; /* by rising share */
 	size_t n;                       /* never 0 */
 	bool fixed;                     /* it is as it is whatever the others get */
 	double bound;                   /* those of its unit get no larger share */
@@ -76,6 +77,7 @@ typedef struct Curve {
 	double asked_mb_s, full_mb_s;   /* what is asked of it; what it gives as found */
 	double asked_w, full_w;         /* what they draw above idle */
 	double as_found_us;             /* its p99 */
+	Piece pieces[2 * FRONTIER_MAX]; /* by rising share; no more than n are ever copied */
 } Curve;
 
 typedef struct Pick {
@@ -127,6 +129,10 @@ typedef struct Work {
 	double strictness;
 	double *doubt; /* the joint error of what each draws above idle, relative */
 	Units units;
+	size_t *alike;   /* the first device of which the planner is told the same */
+	bool *has_alike; /* of those first ones: there are others */
+	double *bounds;  /* a larger share of its pool is of no use; INFINITY: any may be */
+	Curve **curves;  /* theirs, while the settings are as work_set() made them; or NULL */
 } Work;
 
 static inline double bias_of(const PlanDevice *d)
@@ -196,6 +202,15 @@ double corrected_w(const PlanDevice *d, double expect_w, double cap_w);
 /* The same two. */
 double counted_w(const Work *w, size_t i, double expect_w, double cap_w);
 
+/* plan-alike.c: what is worked out for one of several devices alike is used for the others. */
+int alike_find(Work *w); /* -ENOMEM */
+/* Are they alike, and is neither set otherwise by now? */
+bool are_alike(const Work *w, size_t a, size_t b);
+/* False: none is kept. */
+bool curve_take_kept(const Work *w, size_t i, Curve *ret);
+void curve_keep(const Work *w, size_t i, const Curve *c);
+void curves_forget(const Work *w);
+
 /* plan-curve.c */
 void curve_build(const Work *w, size_t i, Curve *ret);
 /* The share that a throughput makes. */
@@ -225,8 +240,9 @@ typedef struct Class {
 /* The choices of all classes. */
 typedef struct Classes {
 	ChoiceList list;
-	size_t *first;  /* offsets into the list, one more than classes */
-	double *floors; /* the least share of each */
+	size_t *first;         /* offsets into the list, one more than classes */
+	double *floors;        /* the least share of each */
+	double floors_yield_w; /* of the input, or of the group */
 } Classes;
 
 /* What the knapsack has chosen of it: watts within a choice. */
@@ -239,11 +255,13 @@ typedef struct TakenChoice {
 /* plan-choices.c */
 /* Appends the choices of a class; curves: room for its members. -ENOMEM. */
 int add_choices(const Work *w, const Class *c, Curve *curves, ChoiceList *list, double *ret_floor);
+/* Appends those from there to there once more. -ENOMEM. */
+int repeat_choices(ChoiceList *l, size_t from, size_t to);
 /* Gives each member what it does at so many watts of the class, within one of its choices. */
 void pick_members(Work *w, const Class *c, Curve *curves, const TakenChoice *taken);
 
-/* plan-floors.c: takes out the choices below each class's floor, as far as the budget allows.
- * -ENOMEM. */
+/* plan-floors.c: takes out the choices below each class's floor, as far as the budget allows or
+ * where nothing would meet it. -ENOMEM. */
 int keep_floors(const Work *w, const Class *classes, size_t n, double budget_w, Classes *ret);
 
 /* plan-needed.c: where a solution is short of watts, puts those disks to sleep that may sleep only

@@ -26,7 +26,7 @@ static double floor_of(const Terms *t, double full_mb_s)
 }
 
 /* What the pick does to the device, at its demand. */
-static void describe(const Work *w, size_t i, PlannedDevice *ret)
+static void describe_new(const Work *w, size_t i, PlannedDevice *ret)
 {
 	const PlanDevice *d = &w->in->devices[i];
 	const Pick *pick = &w->picks[i];
@@ -68,6 +68,27 @@ static void describe(const Work *w, size_t i, PlannedDevice *ret)
 	ret->worth = worth_of(w, i, ret->mb_s);
 	ret->current_worth = worth_of(w, i, ret->current_mb_s);
 	ret->stake = stake_of(w, i);
+}
+
+static bool same_pick(const Work *w, size_t a, size_t b)
+{
+	const Pick *p = &w->picks[a], *q = &w->picks[b];
+
+	return are_alike(w, a, b) && p->watts == q->watts && p->cap_w == q->cap_w &&
+	       p->share == q->share &&
+	       setting_equal(&p->piece.candidate->setting, &q->piece.candidate->setting);
+}
+
+/* last: per device of which others are told the same, the one described last. */
+static void describe(const Work *w, size_t i, size_t *last, PlannedDevice *all)
+{
+	size_t *like = &last[w->alike[i]];
+
+	if (w->alike[i] < i && same_pick(w, i, *like))
+		all[i] = all[*like];
+	else
+		describe_new(w, i, &all[i]);
+	*like = i;
 }
 
 static double above(double w, double limit_w)
@@ -132,9 +153,10 @@ static int plan_new(const Work *w, const Solution *s, Plan **ret)
 {
 	size_t n = w->in->n_devices;
 	_cleanup_(plan_freep) Plan *p = calloc(1, sizeof(*p));
+	_cleanup_free_ size_t *last = calloc(n + 1, sizeof(*last));
 	int r;
 
-	if (!p)
+	if (!p || !last)
 		return -ENOMEM;
 	p->devices = calloc(n + 1, sizeof(*p->devices));
 	if (!p->devices)
@@ -142,7 +164,7 @@ static int plan_new(const Work *w, const Solution *s, Plan **ret)
 	p->n_devices = n;
 	p->budget_w = w->in->budget_w;
 	for (size_t i = 0; i < n; i++) {
-		describe(w, i, &p->devices[i]);
+		describe(w, i, last, p->devices);
 		p->devices[i].reason = plan_reason(w, i, &p->devices[i], s->shortfall_w > 0);
 	}
 	r = rest_devices(w, p->devices);

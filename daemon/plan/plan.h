@@ -41,8 +41,9 @@ typedef struct PlanDevice {
 
 typedef struct PlanGroup {
 	const char *name;
-	double limit_w;   /* without what is reserved */
-	double reserve_w; /* kept free for spin-ups to come; using it is no shortfall */
+	double limit_w;        /* without what is reserved */
+	double reserve_w;      /* kept free for spin-ups to come; using it is no shortfall */
+	double floors_yield_w; /* of PlanInput, for its limit */
 } PlanGroup;
 
 typedef struct PlanInput {
@@ -58,6 +59,10 @@ typedef struct PlanInput {
 	 * each is expected to draw is held against the budget, and this against what they can draw.
 	 * 0: what they can draw is held against the budget. */
 	double at_once_w;
+	/* Floors yield where that meets the budget, or misses it by no more than this: 0, what is
+	 * about to be saved, or in an emergency INFINITY. Else each unit keeps its floor, and what
+	 * lies above it where that is less than a watt. */
+	double floors_yield_w;
 } PlanInput;
 
 /* Why a device is set as it is. */
@@ -72,6 +77,9 @@ typedef enum PlanReason {
 	PLAN_DEVICE_LIMIT, /* a claim on this device */
 	PLAN_GROUP_LIMIT,  /* a claim on its group */
 	PLAN_FLOOR,        /* the least it can draw: the budget is too low */
+	PLAN_FLOOR_KEPT,   /* what it is promised: nothing would meet the budget */
+	PLAN_LITTLE_SAVED, /* all it asks for: nothing would meet the budget, and less saves no watt
+			    */
 	PLAN_HELD,         /* cannot be changed now */
 	PLAN_PROTECTED,    /* the policy protects it */
 	PLAN_NO_KNOB,      /* nothing of it can be set */
@@ -104,15 +112,16 @@ typedef struct Plan {
 	double most_mb_s; /* what the watts would give if the sum of MB/s alone counted; 0: unknown
 			   */
 	double value, bound_value; /* of the weighted objective */
-	double shortfall_w;        /* > 0: the floor is above the budget */
-	double limit_shortfall_w;  /* > 0: the floor of a group or device is above its own limit */
+	double shortfall_w;        /* > 0: no settings meet the budget; these miss it by so much */
+	double limit_shortfall_w;  /* > 0: the same of the limit of a group or device */
 	bool optimal;
 	bool at_once; /* made with at_once_w: what is expected to be drawn counts */
 } Plan;
 
-/* -ENOMEM, or -EINVAL for a budget that is NaN or negative. More watts are worth no less, with two
- * exceptions: the gaps up to bound_value, and `deepest_needed`. Where a budget can just be held
- * without the disks that sleep only where they must, a slightly lower budget may be worth more. */
+/* -ENOMEM, or -EINVAL for a budget that is NaN or negative. More watts are worth no less, with
+ * three exceptions: the gaps up to bound_value, budgets that cannot be met, for which not all is
+ * taken, and `deepest_needed`. Where a budget can just be held without the disks that sleep only
+ * where they must, a slightly lower budget may be worth more. */
 int plan_make(const PlanInput *input, Plan **ret);
 Plan *plan_free(Plan *p);
 DEFINE_CLEANUP(Plan *, plan_free);

@@ -162,18 +162,33 @@ static size_t count_choices(const PlanDevice *devices, size_t n)
 	return total;
 }
 
-static int bench_plan(const ProfileStore *store, size_t n, bool own_mix, FILE *json)
+typedef struct Planned {
+	const char *what;
+	bool own_mix;
+	double fairness, floor, at_once; /* at_once: over the budget; 0: nothing is tolerated */
+} Planned;
+
+static const Planned by_throughput = { "plan", false, 0, 0, 0 };
+static const Planned own_mixes = { "plan, own mixes", true, 0, 0, 0 };
+static const Planned fair = { "plan, fair", false, 1, 0.25, 0 };
+static const Planned tolerant = { "plan, tolerant", false, 1, 0.25, 1.1 };
+static const Planned fair_own_mixes = { "plan, fair, own", true, 1, 0.25, 0 };
+
+static int bench_plan(const ProfileStore *store, size_t n, const Planned *by, FILE *json)
 {
 	_cleanup_free_ PlanDevice *devices = calloc(n, sizeof(*devices));
-	Policy policy = { .deepest = CONDITION_STANDBY_Z, .hysteresis = 0.03 };
-	PlanInput in = { .devices = devices, .n_devices = n, .policy = &policy };
-	Result r = { .what = own_mix ? "plan, own mixes" : "plan", .n = n };
+	Policy policy = { .deepest = CONDITION_STANDBY_Z,
+			  .hysteresis = 0.03,
+			  .fairness = by->fairness,
+			  .floor = { .share = by->floor } };
+	PlanInput in = { .devices = devices, .n_devices = n, .policy = &policy, .doubt = 1 };
+	Result r = { .what = by->what, .n = n };
 	double rated = 0;
 
 	if (!devices)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		make_device(store, i, own_mix, &devices[i]);
+		make_device(store, i, by->own_mix, &devices[i]);
 		rated += devices[i].profile->rated_w;
 	}
 	r.choices = count_choices(devices, n);
@@ -183,6 +198,7 @@ static int bench_plan(const ProfileStore *store, size_t n, bool own_mix, FILE *j
 		int e;
 
 		in.budget_w = rated * (0.5 + 0.05 * b);
+		in.at_once_w = in.budget_w * by->at_once;
 		e = plan_make(&in, &p);
 		if (e < 0)
 			return e;
@@ -216,9 +232,15 @@ int main(int argc, char *argv[])
 	for (size_t n = 10; r >= 0 && n <= 10000; n *= 10)
 		r = bench_knapsack(n, true, json);
 	for (size_t n = 10; r >= 0 && n <= 10000; n *= 10)
-		r = bench_plan(store, n, false, json);
+		r = bench_plan(store, n, &by_throughput, json);
 	for (size_t n = 10; r >= 0 && n <= 1000; n *= 10)
-		r = bench_plan(store, n, true, json);
+		r = bench_plan(store, n, &own_mixes, json);
+	for (size_t n = 10; r >= 0 && n <= 10000; n *= 10)
+		r = bench_plan(store, n, &fair, json);
+	for (size_t n = 10; r >= 0 && n <= 10000; n *= 10)
+		r = bench_plan(store, n, &tolerant, json);
+	for (size_t n = 10; r >= 0 && n <= 1000; n *= 10)
+		r = bench_plan(store, n, &fair_own_mixes, json);
 	if (r < 0)
 		fprintf(stderr, "bench-planner: %s\n", strerror(-r));
 	return fclose(json) == 0 && r >= 0 ? EXIT_SUCCESS : EXIT_FAILURE;

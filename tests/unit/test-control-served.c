@@ -179,7 +179,7 @@ static void a_dry_run_knows_it_too(void **state)
 
 	(void)state;
 	open_pair(&f, slow_parts);
-	q.budget_w = 0.7 * control_rated_w(f.control);
+	q.budget_w = 0.7 * control_operating_w(f.control);
 	fixture_set(&f, BUDGET);
 	run_within_budget(&f, 2);
 	assert_int_equal(control_plan(f.control, &q, &plan, &complaint), 0);

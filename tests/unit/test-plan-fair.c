@@ -232,6 +232,40 @@ static void a_ceiling_of_p99_takes_out_slower_settings_and_says_where_none_is_le
 	assert_true(n_slower > 0 && n_said > 0);
 }
 
+/* What nobody asks for now goes to those who may use it next, the heavy ones first, and is taken
+ * from no one who asks. */
+static void watts_left_over_are_headroom_by_weight(void **state)
+{
+	PolicyRule rule = { .match = "heavy", .weight = 4 };
+	size_t n_more = 0;
+	Node n;
+	(void)state;
+
+	start(&n, 0);
+	for (int i = 0; i < 3; i++)
+		add(&n, "samsung-pm9a3", i < 2 ? 50 : INFINITY);
+	n.devices[0].name = "heavy";
+	fair.rules = &rule;
+	fair.n_rules = 1;
+	for (int percent = 95; percent >= 70; percent -= 5) {
+		_cleanup_(plan_freep) Plan *p = NULL;
+
+		n.devices[2].demand_mb_s = 50;
+		p = fair_plan(&n, rated(&n) * percent / 100);
+		for (size_t i = 0; i < 3; i++)
+			assert_true(share_of(&p->devices[i]) >= 1 - 1e-6);
+		assert_true(p->devices[0].cap_w >= p->devices[1].cap_w);
+		n_more += p->devices[0].cap_w > p->devices[1].cap_w + 0.5;
+		plan_freep(&p);
+		n.devices[2].demand_mb_s = INFINITY;
+		p = fair_plan(&n, rated(&n) * percent / 100);
+		assert_true(share_of(&p->devices[2]) >= 1 - 1e-6);
+	}
+	assert_true(n_more > 0);
+	fair.rules = NULL;
+	fair.n_rules = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +278,7 @@ int main(void)
 		cmocka_unit_test(
 			a_ceiling_of_p99_takes_out_slower_settings_and_says_where_none_is_left),
 		cmocka_unit_test(a_lighter_member_draws_no_more_than_its_pool_needs),
+		cmocka_unit_test(watts_left_over_are_headroom_by_weight),
 	};
 
 	return cmocka_run_group_tests(tests, read_fair, free_files);

@@ -18,8 +18,9 @@
 #define EPSILON 0.05
 #define CHORDS  24
 #define FLOOR   0.25
+#define TELL    0.001 /* the goal: what is worse is named */
 
-enum { LIST_MAX = 4096 };
+enum { LIST_MAX = 4096, FEW = 300 };
 
 /* A problem as GLPK wants it. */
 typedef struct Lp {
@@ -251,7 +252,7 @@ static void draw_some(Node *n, bool groups)
 	}
 }
 
-static void compare(size_t count, bool groups, double gap)
+static void compare(size_t count, bool groups, double gap, double mean)
 {
 	size_t n_compared = 0, n_floors = 0;
 	double worst = 0, sum = 0;
@@ -282,20 +283,31 @@ static void compare(size_t count, bool groups, double gap)
 			assert_true(least >= FLOOR * (1 - 1e-4));
 		n_compared++;
 		n_floors += floors;
+		if (1 - worth / best > TELL)
+			print_message("node %zu: %.3f %% short\n", k, 100 * (1 - worth / best));
 		worst = MAX(worst, 1 - worth / best);
 		sum += MAX(1 - worth / best, 0.0);
 	}
 	print_message("%zu nodes, %zu with floors: %.3f %% short at worst, %.4f %% in the mean\n",
 		      n_compared, n_floors, 100 * worst, 100 * sum / (double)n_compared);
 	assert_true(n_compared > count / 2 && n_floors > count / 8);
-	assert_true(worst <= gap && sum / (double)n_compared <= 0.0001);
+	assert_true(worst <= gap && sum / (double)n_compared <= mean);
+}
+
+/* CASES=1000 in the environment: so many nodes, instead of a few. */
+static size_t cases(void)
+{
+	const char *text = getenv("CASES");
+	size_t n = text ? strtoul(text, NULL, 10) : 0;
+
+	return n > 0 ? n : FEW;
 }
 
 static void plans_are_as_good_as_glpks(void **state)
 {
 	(void)state;
 	glp_term_out(GLP_OFF);
-	compare(300, false, 0.001);
+	compare(cases(), false, 0.001, 0.0001);
 	glp_free_env();
 }
 
@@ -303,7 +315,9 @@ static void plans_with_groups_are_as_good_as_glpks(void **state)
 {
 	(void)state;
 	glp_term_out(GLP_OFF);
-	compare(300, true, 0.01); /* groups are solved one by one, which is not exact */
+	/* groups are solved one by one, which is not exact: among other nodes some are further off
+	 */
+	compare(cases(), true, cases() != FEW ? 0.1 : 0.003, cases() != FEW ? 0.002 : 0.0001);
 	glp_free_env();
 }
 

@@ -81,7 +81,7 @@ static void a_pool_with_a_floor_sleeps_last(void **state)
 	PolicyRule rule = { .match = "floored",
 			    .weight = 1,
 			    .floor = { .given = true, .mb_s = 5 } };
-	_cleanup_(plan_freep) Plan *p = NULL, *least = NULL;
+	_cleanup_(plan_freep) Plan *p = NULL, *kept = NULL, *least = NULL;
 	Policy policy = *balanced;
 	Node n;
 	(void)state;
@@ -97,6 +97,9 @@ static void a_pool_with_a_floor_sleeps_last(void **state)
 	assert_int_equal(count_asleep(p), 4);
 	assert_true(asleep(&p->devices[6]));
 	n.in.budget_w = 0;
+	kept = checked(&n);
+	assert_int_equal(count_asleep(kept), 4); /* in vain: nothing meets the budget */
+	n.in.floors_yield_w = INFINITY;
 	least = checked(&n);
 	assert_int_equal(count_asleep(least), 8);
 }
