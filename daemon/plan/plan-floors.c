@@ -183,24 +183,38 @@ static void stay_at_floors(const Work *w, size_t n, Classes *ret)
 	take_out(&ret->list, ret->first, n, ret->floors);
 }
 
-static double least_watts(const Classes *c, size_t n)
+static double least_watts(const Classes *c, size_t class)
 {
-	double sum_w = 0;
+	return watts_for(&c->list, c->first[class], c->first[class + 1], 0);
+}
 
-	for (size_t k = 0; k < n; k++)
-		sum_w += watts_for(&c->list, c->first[k], c->first[k + 1], 0);
-	return sum_w;
+/* What it draws then. What counts is more where caps do, since a cap covers what the profile may be
+ * wrong by; who does next to nothing draws what it does idle. */
+static double least_draw(const Work *w, const Class *c, double least_w)
+{
+	double idle_w = 0;
+
+	for (size_t m = 0; m < c->n; m++) {
+		const PlanDevice *d = &w->in->devices[c->members[m]];
+
+		idle_w += d->held ? d->held_w : d->profile->idle_w;
+	}
+	return MIN(least_w, idle_w);
 }
 
 int keep_floors(const Work *w, const Class *classes, size_t n, double budget_w, Classes *ret)
 {
 	_cleanup_free_ Wish *wishes = calloc(n + 1, sizeof(*wishes));
 	Wishes s = { &ret->list, ret->first, wishes, 0 };
+	double missing_w = -budget_w;
 
 	if (!wishes)
 		return -ENOMEM;
-	budget_w -= least_watts(ret, n);
-	if (budget_w + ret->floors_yield_w < -SHORTFALL_LEAST_W) {
+	for (size_t c = 0; c < n; c++) {
+		missing_w += least_draw(w, &classes[c], least_watts(ret, c));
+		budget_w -= least_watts(ret, c);
+	}
+	if (missing_w > ret->floors_yield_w + SHORTFALL_LEAST_W) {
 		stay_at_floors(w, n, ret);
 		return 0;
 	}

@@ -141,6 +141,7 @@ static double planned_satisfaction(Fixture *f, const Clairvoyant *c, double budg
 			.deepest = CONDITION_STANDBY_Z,
 			.current = SETTING_AS_FOUND,
 			.bias = 1,
+			.measured = true,
 		};
 		rules[i] = (PolicyRule){ .match = d->device->name,
 					 .weight = clairvoyant_joules_per_mb(c, i) };

@@ -13,7 +13,7 @@
 	"read = 0%\nrandom = 100%\nread_size = 256K\nwrite_size = 256K\ndepth = 64\n"              \
 	"demand = saturate\n"
 
-#define BUDGET "70%"
+#define BUDGET "19.6W"
 
 /* As loop devices under the profile of a drive: each IO costs them more than it costs the drive. */
 static const char slow_parts[] = BUSY_PAIR "serves = chunk<=4K 10%\n";
