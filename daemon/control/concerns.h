@@ -56,6 +56,7 @@ typedef struct Unheld {
 	double mb_s;                     /* what it asked for; INFINITY: unknown */
 	uint64_t until_us;               /* so long that is believed while it is held back */
 	double wait_p50_us, wait_p99_us; /* when it was last not limited; NAN: unknown */
+	bool now;                        /* nothing did at the last look */
 } Unheld;
 
 typedef struct Workload {

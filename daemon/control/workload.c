@@ -22,7 +22,7 @@ void workload_init(Managed *md, uint64_t now_us)
 		(Workload){ .mix = MIX_UNKNOWN,
 			    .rates = { .latency_us = NAN, .wait_p50_us = NAN, .wait_p99_us = NAN },
 			    .demand_mb_s = INFINITY,
-			    .unheld = { INFINITY, 0, NAN, NAN },
+			    .unheld = { INFINITY, 0, NAN, NAN, true },
 			    .last_io_us = now_us,
 			    .last_read_us = now_us,
 			    .last_write_us = now_us };
@@ -154,11 +154,19 @@ bool workload_held_by_depth(const Managed *md)
 		md->workload.demand_mb_s * (1 - DEMAND_CHANGE) > workload_mb_s(&md->workload));
 }
 
+/* Of a look that began under another pace, the lower of the two. */
+static double paced_w(const Managed *md)
+{
+	double pace_w = md->knobs.actual.pace_w, before_w = md->workload.judged_at.pace_w;
+
+	return pace_w > 0 && before_w > 0 ? MIN(pace_w, before_w) : pace_w;
+}
+
 /* A slow pace is a few IOs a second: one more or less is chance. */
 bool workload_spends_pace(const Managed *md, double near)
 {
 	const Workload *w = &md->workload;
-	double pace_w = md->knobs.actual.pace_w;
+	double pace_w = paced_w(md);
 	double price_j = mix_price_joules(md->device->profile, &w->mix);
 
 	return pace_w > 0 && spent_w(w, price_j) + price_j / w->rates.seconds >= near * pace_w;
@@ -189,6 +197,18 @@ static double held_back_mb_s(Workload *w, uint64_t now_us)
 	return w->unheld.mb_s;
 }
 
+/* Who works for a stripe waits for the slowest of its members. */
+static bool pool_held_back(const Managed *md, const Tools *t)
+{
+	for_each_device(const Managed, other, t->fleet)
+	{
+		if (other != md && managed_in_one_pool(md, other) &&
+		    workload_iops(&other->workload) > 0 && !other->workload.unheld.now)
+			return true;
+	}
+	return false;
+}
+
 /* A device planned for its demand and the policy's headroom is busy for 1/headroom of the time:
  * more than half-way from there to all of it wants more. */
 void workload_judge(Managed *md, const Policy *policy, const Tools *t)
@@ -197,16 +217,17 @@ void workload_judge(Managed *md, const Policy *policy, const Tools *t)
 	Workload *w = &md->workload;
 	bool changed = !setting_equal(&w->judged_at, &md->knobs.actual);
 
-	w->judged_at = md->knobs.actual;
 	if (w->last_io_us == t->now_us)
 		judge_mix(w, &md->knobs.actual);
-	if (is_saturated(md, near)) {
+	w->unheld.now = !is_saturated(md, near);
+	w->judged_at = md->knobs.actual;
+	if (!w->unheld.now) {
 		w->demand_mb_s = held_back_mb_s(w, t->now_us);
 		return;
 	}
 	/* a look that began under another setting shows neither what that nor what this one gives
 	 */
-	if ((changed && md->knobs.actual.depth) || fills_some_depth(md))
+	if ((changed && md->knobs.actual.depth) || fills_some_depth(md) || pool_held_back(md, t))
 		return;
 	w->demand_mb_s = w->unheld.mb_s = workload_mb_s(w);
 	w->unheld.until_us = t->now_us + REMEMBERED_US;

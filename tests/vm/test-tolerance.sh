@@ -1,0 +1,213 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# kernels: one
+# limit: 600
+# qemu: -icount shift=2,sleep=off -rtc clock=vm
+#
+# A limit as it is by default, which tolerates three seconds: two NVMe drives (nvmesim) and a stripe of
+# md's over two null_blk disks, loaded by fio, paced by io.cost, metered by eBPF. Who fits is not held
+# back; what binds is spent; everybody at once is brought down by the alarm. Time goes by instructions.
+tolerates=yes
+. "$(dirname "$0")/lib.sh"
+
+cgroups=/sys/fs/cgroup idle_w=8 loads=()
+
+show() {
+	ctl status
+	ctl list
+	ctl explain
+	tail -n 15 "$tmp/daemon.log"
+}
+at_end=(show_and_stop "${at_end[@]}")
+
+# 64 KiB cost 29.5 mJ: 9 W above idle at most.
+write_drives() {
+	cat >"$tmp/sim.drive" <<-END
+		[drive]
+		model = STORPOWER SIM
+		idle_w = 3
+		units = 64
+		read_io_j = 0.0007
+		read_page_j = 0.0018
+		write_io_j = 0.0007
+		write_page_j = 0.0018
+		[state 0]
+		max_w = 12
+		read_mb_s = 20
+		write_mb_s = 20
+		latency_us = 200
+		entry_us = 100
+		exit_us = 100
+	END
+	paced_drives stripe 1
+	cat >"$tmp/etc/profiles/sim.profile" <<-END
+		[profile]
+		match = STORPOWER SIM*
+		kind = nvme
+		rated = 12 W
+		idle = 3 W
+		error = 0.1%
+		[points]
+		point = ps=0 qd=1 chunk=64K read random: 12W 20MB/s
+		point = ps=0 qd=64 chunk=64K read random: 12W 20MB/s
+		[energy]
+		error = 0.1%
+		read_random_io = 0.7mJ
+		read_random_page = 1.8mJ
+		write_random_io = 0.7mJ
+		write_random_page = 1.8mJ
+	END
+}
+
+configure() {
+	printf '%s\n' '[storpower]' 'discover = no' '[device one]' 'profile = stripe' \
+		'[device two]' 'profile = stripe' "[device nqn:$(nvmesim_nqn a)]" \
+		"[device nqn:$(nvmesim_nqn b)]" >"$tmp/etc/storpower.conf"
+}
+
+load() { # DISK [FIO-OPTION...]
+	(
+		echo $BASHPID >$cgroups/work/cgroup.procs
+		exec fio --name=load --filename="/dev/$1" --direct=1 --ioengine=libaio --iodepth=16 --bs=64k \
+			--rw=randread --norandommap --time_based --runtime=3600 --output=/dev/null "${@:2}"
+	) &
+	loads+=($!)
+}
+
+# Of each drive 14 MB/s, and of the stripe 26
+load_all() { # [FIO-OPTION...]
+	load "$drive_a" --rate=13671k "$@"
+	load "$drive_b" --rate=13671k "$@"
+	load md0 --rate=25391k "$@"
+}
+
+end_loads() {
+	((${#loads[@]} == 0)) || kill "${loads[@]}" 2>/dev/null
+	wait "${loads[@]}" 2>/dev/null
+	loads=()
+}
+
+# Seconds of the guest, joules above idle by eBPF, MB/s is their difference: one line of a moment
+moment() {
+	echo "$(cut -d ' ' -f 1 /proc/uptime)" \
+		"$(busctl --address="$address" --json=short call org.storpower1 /org/storpower1 \
+			org.storpower1.Manager ListConsumers |
+			jq '[.data[0][] | map_values(.data) | select(.Cgroup | endswith("work")) | .Joules] | add // 0')" \
+		"$(sectors "$drive_a")" "$(sectors "$drive_b")" "$(sectors md0)"
+}
+
+sectors() { # DISK
+	awk '{ print $3 + $7 }' "/sys/block/$1/stat"
+}
+
+# Of SECONDS: sets watts (with what the devices draw at rest), mb_s and md_mb_s
+measure() { # SECONDS
+	local from until
+	from=$(moment)
+	sleep "$1"
+	until=$(moment)
+	read -r watts mb_s md_mb_s <<<"$(printf '%s\n' "$from" "$until" | awk -v idle=$idle_w '
+		NR == 1 { split($0, a) }
+		NR == 2 { t = $1 - a[1]
+			  print idle + ($2 - a[2]) / t, ($3 + $4 + $5 - a[3] - a[4] - a[5]) * 512e-6 / t,
+				($5 - a[5]) * 512e-6 / t }')"
+}
+
+of() { # NUMBER PART: times
+	awk -v a="$1" -v b="$2" 'BEGIN { print a * b }'
+}
+
+between() { # LEAST NUMBER MOST
+	echo "$2, wanted $1 to $3"
+	awk -v a="$1" -v b="$2" -v c="$3" 'BEGIN { exit !(a <= b && b <= c) }'
+}
+
+planned() { # JQ-FILTER over the devices
+	ctl list --json=short | jq "[.[] | $1 | .ExpectedThroughput] | add"
+}
+
+held_back() {
+	ctl list --json=short | jq -e 'any(.Pace > 0 and .Throughput < 0.97 * .FullThroughput)' >/dev/null
+}
+
+settled() {
+	ctl status --json=short | jq -e ".Enforcing and .HeldFor > $1" >/dev/null
+}
+
+# How far above the limit for how long, by eBPF, over SECONDS: the integral of draw over limit less one
+overload() { # LIMIT SECONDS
+	local end
+	end=$(awk -v s="$2" '{ print int(100 * ($1 + s)) }' /proc/uptime)
+	while (($(awk '{ print int(100 * $1) }' /proc/uptime) < end)); do
+		moment
+		sleep 0.1
+	done | tee "$tmp/moments" | awk -v limit="$1" -v idle=$idle_w '
+		NR > 1 && $1 > t { w = idle + ($2 - j) / ($1 - t); if (w > most) most = w
+				   z += ($1 - t) * (w > limit ? w / limit - 1 : 0) }
+		{ t = $1; j = $2 }
+		END { printf "%.2f %.1f\n", z, most }'
+}
+
+write_drives
+nullb one 1024 20000 hw_queue_depth=128 max_sectors=2048 && nullb two 1024 20000 hw_queue_depth=128 max_sectors=2048 ||
+	{ echo "Bail out! no null_blk"; exit 1; }
+modprobe raid0 2>/dev/null
+mdadm --build /dev/md0 --level=0 --chunk=64 --raid-devices=2 /dev/one /dev/two >/dev/null 2>&1 ||
+	{ echo "Bail out! no stripe of md's"; exit 1; }
+nvmesim_start a "--drive=$tmp/sim.drive" || { echo "Bail out! no NVMe drive"; exit 1; }
+drive_a=$nvmesim_disk
+nvmesim_start b "--drive=$tmp/sim.drive" || { echo "Bail out! no NVMe drive"; exit 1; }
+drive_b=$nvmesim_disk
+configure
+echo +io >$cgroups/cgroup.subtree_control
+mkdir -p $cgroups/work
+udevadm settle --timeout=20
+udevadm control --stop-exec-queue
+at_end=(end_loads "${at_end[@]}")
+start_bus
+start_daemon
+is "the stripe is one pool" "$(ctl list --json=short | jq -c '[.[] | select(.Pool == "md0") | .Name] | sort')" '["one","two"]'
+
+load_all
+sleep 10
+measure 10
+free_w=$watts free_mb_s=$mb_s
+echo "# free: $free_w W, $free_mb_s MB/s"
+ctl set "$(of "$free_w" 1.05)W" >"$tmp/set"
+sleep 5
+measure 15
+echo "# 5 % above that: $watts W, $mb_s MB/s"
+ok "a limit 5 % above the draw costs 1 % at most" between "$(of "$free_mb_s" 0.99)" "$mb_s" "$(of "$free_mb_s" 1.05)"
+is "and is exceeded by nobody" "$(ctl status --json=short | jq .Overload)" 0
+
+limit_w=$(of "$free_w" 0.8)
+ctl set "${limit_w}W" --replace --yes >"$tmp/set"
+sleep 5
+measure 15
+echo "# 20 % below: $limit_w W: $watts W, $mb_s MB/s; the stripe $md_mb_s of $(planned 'select(.Pool == "md0")') MB/s planned"
+ok "20 % below the draw, the limit is held and spent within 2 %, by eBPF" \
+	between "$(of "$limit_w" 0.98)" "$watts" "$(of "$limit_w" 1.002)"
+ok "the stripe serves what was planned for it, within 5 %" \
+	between "$(of "$(planned 'select(.Pool == "md0")')" 0.95)" "$md_mb_s" 1000
+
+end_loads
+ok "at rest nobody is held back" within 30 eval '! held_back'
+sleep 5
+load "$drive_a"
+load "$drive_b"
+load md0
+z=$(overload "$limit_w" 20)
+echo "# everybody at once: Z and most watts: $z"
+ok "everybody at once spends no more than is tolerated" between 0 "${z% *}" 3
+measure 10
+echo "# then: $watts W"
+ok "and then the limit is held" between 0 "$watts" "$(of "$limit_w" 1.002)"
+ok "the alarm and why are in the log of decisions" \
+	eval 'ctl explain | tr -s "\n " " " | grep -q "more is drawn than the budget allows"'
+show | sed 's/^/# /'
+end_loads
+ctl clear >/dev/null
+stop_daemon
+is "the daemon ends well" "$daemon_status" 0
+mdadm --stop /dev/md0 >/dev/null 2>&1
+done_testing
