@@ -138,8 +138,8 @@ static Config *config_new(void)
 	c->spinup_w = INFINITY;
 	c->cycles_a_day = WEAR_STARTS_A_DAY;
 	c->service_years = WEAR_SERVICE_YEARS;
-	for (ClaimClass class = 0; class < _CLASS_MAX; class++)
-		c->tolerance_s[class] = class == CLASS_EMERGENCY ? 0 : USUAL_TOLERANCE_S;
+	for (int k = 0; k < _CLASS_MAX; k++)
+		c->tolerance_s[k] = k == CLASS_EMERGENCY ? 0 : USUAL_TOLERANCE_S;
 	return c->bus && c->state_directory && c->runtime_directory ? TAKE_PTR(c) : NULL;
 }
 

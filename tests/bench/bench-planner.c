@@ -181,7 +181,7 @@ static int bench_plan(const ProfileStore *store, size_t n, const Planned *by, FI
 			  .hysteresis = 0.03,
 			  .fairness = by->fairness,
 			  .floor = { .share = by->floor } };
-	PlanInput in = { .devices = devices, .n_devices = n, .policy = &policy, .doubt = 1 };
+	PlanInput in = { .devices = devices, .n_devices = n, .policy = &policy };
 	Result r = { .what = by->what, .n = n };
 	double rated = 0;
 
