@@ -335,6 +335,20 @@ static int solve_bound(Work *w, const Subset *all, Solution *s)
 	return r;
 }
 
+/* Does a pool lie in several groups, or in one and outside of it? */
+static bool pools_straddle(const Work *w)
+{
+	for (size_t u = 0; u < w->units.n; u++) {
+		const Unit *unit = &w->units.units[u];
+
+		for (size_t m = 1; m < unit->n; m++)
+			if (w->in->devices[unit->members[m]].group !=
+			    w->in->devices[unit->members[0]].group)
+				return true;
+	}
+	return false;
+}
+
 int solve_groups(Work *w, Solution *ret)
 {
 	_cleanup_(solution_done) Solution s = {};
@@ -347,10 +361,10 @@ int solve_groups(Work *w, Solution *ret)
 	if (r >= 0)
 		r = solve_at(w, &all, 0, &bound_value, &s);
 	pinned = r > 0;
-	if (pinned && s.rate > 0)
-		r = solve_charged(w, &all, &s);
-	if (pinned && r >= 0 && w->in->n_pools > 0)
+	if (pinned && pools_straddle(w))
 		r = solve_bound(w, &all, &s);
+	else if (pinned && s.rate > 0)
+		r = solve_charged(w, &all, &s);
 	if (r < 0)
 		return r;
 	*ret = s;

@@ -42,7 +42,7 @@ FUZZ_SEEDS_config := packaging/storpower.conf $(wildcard tests/fuzz/seeds/config
 FUZZ_SEEDS_profile := $(wildcard policies/profiles/*.profile tests/fuzz/seeds/profile/*)
 FUZZ_SEEDS_policy := $(wildcard policies/*.policy tests/fuzz/seeds/policy/*)
 FUZZ_SEEDS_node := $(wildcard policies/nodes/*.node tests/fuzz/seeds/node/*)
-FUZZ_SEEDS_enforce := $(wildcard policies/profiles/*.profile)
+FUZZ_SEEDS_enforce := $(wildcard policies/profiles/seagate-*.profile)
 
 # what they say is heard, not seen: see fuzz-ini.h
 FUZZ_HEARD := config policy profile node
@@ -67,7 +67,7 @@ fuzz-rooms:
 fuzz-run-%: $(FUZZ)/fuzz-%
 	@mkdir -p $(FUZZ)/corpus-$*
 	cp $(FUZZ_SEEDS_$*) $(FUZZ)/corpus-$*
-	$< -max_total_time=$(FUZZ_SECONDS) -timeout=5 -rss_limit_mb=1024 -print_final_stats=1 \
+	$< -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=1024 -print_final_stats=1 \
 		-artifact_prefix=$(FUZZ)/$*- -verbosity=0 $(FUZZ)/corpus-$*
 
 fuzz: $(FUZZ_NAMES:%=$(FUZZ)/fuzz-%)
