@@ -11,8 +11,8 @@
 #define MIX_BLEND      0.5  /* weight of the newest second */
 #define BUSY_DEPTH     0.85 /* of the depth it may have: waiting for the device, not for work */
 #define SOME_DEPTH     0.25 /* of that: it may be either */
-#define WAITS_LONG     4    /* times what it takes in the device; known to a factor of two */
-#define DEMAND_CHANGE  0.1  /* relative: worth a new plan */
+#define WAITS_LONG     4 /* times what it takes in the device, or took; known to a factor of two */
+#define DEMAND_CHANGE  0.1 /* relative: worth a new plan */
 #define MIX_CHANGE     0.15
 #define REMEMBERED_US  (3600 * USEC_PER_SEC) /* then it may ask for more by now */
 
@@ -172,9 +172,19 @@ bool workload_spends_pace(const Managed *md, double near)
 	return pace_w > 0 && spent_w(w, price_j) + price_j / w->rates.seconds >= near * pace_w;
 }
 
+/* Who has few IOs out at a time, now to this and now to that member of a stripe, waits for its pace
+ * and still does not spend it. */
+static bool waits_for_pace(const Managed *md)
+{
+	const Workload *w = &md->workload;
+
+	return md->knobs.actual.pace_w > 0 &&
+	       w->rates.wait_p99_us > WAITS_LONG * w->unheld.wait_p99_us;
+}
+
 /* Does the workload want more than it gets? It keeps all the depth outstanding that it may have; or
- * spends the joules that it is paced to (what pacing holds back is not seen as outstanding); or
- * reaches what the setting is predicted to give. */
+ * spends the joules that it is paced to (what pacing holds back is not seen as outstanding), or
+ * waits for them; or reaches what the setting is predicted to give. */
 static bool is_saturated(const Managed *md, double near)
 {
 	const Workload *w = &md->workload;
@@ -182,7 +192,7 @@ static bool is_saturated(const Managed *md, double near)
 
 	if (workload_iops(w) <= 0)
 		return false;
-	if (fills_depth(md) || workload_spends_pace(md, near))
+	if (fills_depth(md) || workload_spends_pace(md, near) || waits_for_pace(md))
 		return true;
 	predict(md->device->profile, &w->mix, &md->knobs.actual, &p);
 	return workload_mb_s(w) >= near * p.mb_s;

@@ -25,9 +25,10 @@ ctl_set() { # ARGUMENT...
 	eventually settled
 	ctl set "$@"
 }
-held() { # COMMAND...: hold in the background; sets hold_pid
+held() { # COMMAND...: hold in the background, until the command runs; sets hold_pid
 	ctl_background hold "$@"
 	hold_pid=$!
+	eventually pgrep -P $hold_pid >/dev/null
 }
 
 ok "nothing is limited at first" unlimited
