@@ -103,7 +103,7 @@ ok "a second drive connects" start_drive two
 start_bus
 start_daemon
 ok "both are managed" soon property_is DeviceCount 2
-ok "68 % are 34 W" ctl set 68%
+ok "34 W for both" ctl set 34W
 ok "both drives are capped to them, by what they say themselves" soon caps_are 34
 ok "none of it is saved" test "$(nvmesim_get one saved)$(nvmesim_get two saved)" = 00
 is "nothing is degraded" "$(property Degraded)" false
@@ -128,17 +128,17 @@ ok "both are at their best again" soon eval 'ps_is one 0 && ps_is two 0'
 # A drive that accepts and ignores
 
 nvmesim_say two ignore 02h
-ctl set 56% --replace >/dev/null 2>&1
-ok "56 % are 14 W each: a drive that accepts this and ignores it is found" \
+ctl set 28W --replace >/dev/null 2>&1
+ok "14 W each: a drive that accepts this and ignores it is found" \
 	soon has_problem two "nvme-power-state could not be set to 3: accepted, but reads back otherwise"
 ok "and reported as Degraded" soon property_is Degraded true
 ok "the other is brought down all the same" soon ps_is one 3
-ctl set 80% --replace >/dev/null 2>&1
-ok "80 % are 40 W: the other makes room beside the 25 W that nothing holds" soon ps_is one 3
+ctl set 40W --replace >/dev/null 2>&1
+ok "40 W: the other makes room beside the 25 W that nothing holds" soon ps_is one 3
 ok "so that the budget holds" caps_are 40
 is "by what the daemon says of it as well" "$(property "CapPower | floor")" 39
 nvmesim_say two clear-faults
-ctl set 56% --replace >/dev/null 2>&1
+ctl set 28W --replace >/dev/null 2>&1
 recovered() {
 	property_is Degraded false && [[ -z $(problem two) ]] && ps_is two 3 && caps_are 28
 }
