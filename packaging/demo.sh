@@ -249,7 +249,7 @@ fio_mb_s() { # JOB FROM_MS TO_MS
 fio_account() { # FROM TO, in ms, of before, during and after
   local job b d a all_after=0
   before=0 during=0
-  printf '  %-8s %12s %12s %12s\n' '' before 'at 70 %' after
+  printf '  %-8s %12s %12s %12s\n' '' before 'limited' after
   for ((job = 1; job <= ${#loops[@]}; job++)); do
     b=$(fio_mb_s $job "$1" "$2") d=$(fio_mb_s $job "$3" "$4") a=$(fio_mb_s $job "$5" "$6")
     printf '  %-8s %7.0f MB/s %7.0f MB/s %7.0f MB/s\n' "${loops[job - 1]#/dev/}" "$b" "$d" "$a"
@@ -293,8 +293,8 @@ loop_devices() {
   watts_before=$(mean EstimatedPower 3)
   t1=$(now_ms)
 
-  title "Limit them to 70 %: both devices have to give"
-  show set 70% --yes --reason "demo on real devices"
+  title "Limit them to nine tenths of what they draw: somebody has to give"
+  show set "$(calculate %.1f "$watts_before * 0.9")W" --yes --reason "demo on real devices"
   took=$(enforced)
   settle 15
   agree 60
@@ -319,7 +319,7 @@ loop_devices() {
   back=$(all_knobs)
 
   title "What the kernel was told"
-  printf 'found:\n%s\nat 70 %%:\n%s\nput back:\n%s\n' "$found" "$held" "$back"
+  printf 'found:\n%s\nlimited:\n%s\nput back:\n%s\n' "$found" "$held" "$back"
   title "What fio felt"
   fio_account "$t0" "$t1" "$t2" "$t3" "$t4" "$t5"
   [[ $held != "$found" ]] || fault "no knob was moved"

@@ -6,7 +6,8 @@
 #include "base/log.h"
 
 #define STRICT_US   (3 * USEC_PER_SEC) /* in that time it is seen what is asked of the devices */
-#define REGAINED_S  600.0              /* in which all of it is regained */
+#define BEFORE_US   USEC_PER_SEC /* what was drawn before the limit may be seen so long after */
+#define REGAINED_S  600.0        /* in which all of it is regained */
 #define GAP_US      (5 * USEC_PER_SEC) /* nobody looked meanwhile */
 #define ALARM_S     0.6                /* eBPF's window, and the first knobs */
 #define LOOK_S      1.1                /* without eBPF: until the next look, and the first knobs */
@@ -33,6 +34,15 @@ static void account(Overload *o, const Claim *effective, double over, uint64_t n
 	o->spent_s = MAX(o->spent_s, 0.0);
 }
 
+/* Who draws more than a limit that has only just begun does not exceed it: the plan for it is being
+ * put in force. */
+static bool just_begun(const Limits *l, uint64_t now_us)
+{
+	const Claim *c = limits_effective(l);
+
+	return c && now_us < MAX(c->created_us, c->start_us) + BEFORE_US;
+}
+
 static Need grow_strict(Overload *o, const Limits *l, double draw_w, const Tools *t)
 {
 	if (t->now_us < o->strict_until_us)
@@ -51,14 +61,15 @@ Need overload_count(Overload *o, const Limits *l, double draw_w, bool counts_exp
 	double over = draw_w / l->budget_w - 1;
 
 	account(o, c, isfinite(l->budget_w) ? over : 0, t->now_us);
-	if (!c || !(over > 0) || !counts_expected)
+	if (!c || !(over > 0) || !counts_expected || just_begun(l, t->now_us))
 		return NOTHING_NEEDED;
 	return grow_strict(o, l, draw_w, t);
 }
 
 Need overload_take_alarm(Overload *o, const Limits *l, double draw_w, const Tools *t)
 {
-	return draw_w > l->budget_w ? grow_strict(o, l, draw_w, t) : NOTHING_NEEDED;
+	return draw_w > l->budget_w && !just_begun(l, t->now_us) ? grow_strict(o, l, draw_w, t)
+								 : NOTHING_NEEDED;
 }
 
 void overload_note_reaction(Overload *o, uint64_t us)
