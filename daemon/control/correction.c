@@ -70,12 +70,22 @@ double correction_of(const Correction *c, const Profile *p)
 	return i < c->n ? c->factor[i] : 1;
 }
 
-static double sum(const Correction *c, const CorrectionLook *look, const double *factor)
+static double corrected_dynamic_w(const Correction *c, const CorrectionLook *look,
+				  const double *factor)
 {
 	double w = 0;
 
 	for (size_t i = 0; i < c->n; i++)
 		w += factor[i] * look->dynamic_w[i];
+	return w;
+}
+
+static double modelled_dynamic_w(const Correction *c, const CorrectionLook *look)
+{
+	double w = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		w += look->dynamic_w[i];
 	return w;
 }
 
@@ -124,7 +134,9 @@ static void update(Correction *c, const double *common, double variance, double 
 static void estimate(Correction *c, const CorrectionLook *look)
 {
 	double common[CORRECTION_FAMILIES], noise_w = c->spread * look->measured_w;
-	double error_w = look->measured_w - look->fixed_w - sum(c, look, c->estimate), variance;
+	double error_w =
+		       look->measured_w - look->fixed_w - corrected_dynamic_w(c, look, c->estimate),
+	       variance;
 
 	age(c);
 	variance = weigh(c, look, common) + noise_w * noise_w;
@@ -144,7 +156,8 @@ static void estimate(Correction *c, const CorrectionLook *look)
 
 static void believe(Correction *c, const CorrectionLook *look, double seconds)
 {
-	double freed_w = sum(c, look, c->factor) - sum(c, look, c->estimate);
+	double freed_w =
+		corrected_dynamic_w(c, look, c->factor) - corrected_dynamic_w(c, look, c->estimate);
 	double most_w = FREED_MOST * look->measured_w * seconds;
 	double part = freed_w > most_w ? most_w / freed_w : 1;
 
@@ -173,7 +186,7 @@ static bool is_steady(Correction *c, double modelled_w, double measured_w)
 
 void correction_take(Correction *c, const CorrectionLook *look)
 {
-	double ones[CORRECTION_FAMILIES] = { 1, 1, 1, 1, 1, 1 }, dynamic_w = sum(c, look, ones);
+	double dynamic_w = modelled_dynamic_w(c, look);
 	uint64_t passed_us = look->at_us - c->looked_us;
 	bool steady = is_steady(c, look->fixed_w + dynamic_w, look->measured_w);
 

@@ -35,20 +35,20 @@ static bool same_device(const PlanDevice *a, const PlanDevice *b)
 	       mix_same(&a->mix, &b->mix) && offer_same(&a->offer, &b->offer) && same_state(a, b);
 }
 
-static uint64_t mixed_in(uint64_t hash, double value)
+static uint64_t number_mixed_in(uint64_t hash, double value)
 {
 	uint64_t word;
 
 	memcpy(&word, &value, sizeof(word));
-	return (hash ^ word) * 0x9E3779B97F4A7C15ULL ^ hash >> 29;
+	return mixed_in(hash, word);
 }
 
 static size_t hash_of(const PlanDevice *d)
 {
-	uint64_t h = mixed_in((uintptr_t)d->profile, d->demand_mb_s);
+	uint64_t h = number_mixed_in((uintptr_t)d->profile, d->demand_mb_s);
 
-	h = mixed_in(mixed_in(h, d->bias), d->limit_w);
-	h = mixed_in(mixed_in(h, d->mix.read_share), d->mix.read_kib);
+	h = number_mixed_in(number_mixed_in(h, d->bias), d->limit_w);
+	h = number_mixed_in(number_mixed_in(h, d->mix.read_share), d->mix.read_kib);
 	return h ^ h >> 32;
 }
 

@@ -100,8 +100,7 @@ double counted_w(const Work *w, size_t i, double expect_w, double cap_w)
 
 	if (!counts_expected(w, i))
 		return cap_w;
-	most_w = corrected_w(d, cap_w, cap_w);
-	most_w = MAX(most_w, cap_w);
+	most_w = MAX(corrected_w(d, cap_w, cap_w), cap_w);
 	likely_w = scaled_w(d, corrected_w(d, expect_w, cap_w), 1 + w->doubt[i]);
 	likely_w = MIN(likely_w, most_w);
 	return likely_w + w->strictness * (most_w - likely_w);

@@ -211,17 +211,19 @@ int keep_floors(const Work *w, const Class *classes, size_t n, double budget_w, 
 	if (!wishes)
 		return -ENOMEM;
 	for (size_t c = 0; c < n; c++) {
-		missing_w += least_draw(w, &classes[c], least_watts(ret, c));
-		budget_w -= least_watts(ret, c);
+		double least_w = least_watts(ret, c);
+
+		missing_w += least_draw(w, &classes[c], least_w);
+		budget_w -= least_w;
 	}
 	if (missing_w > ret->floors_yield_w + SHORTFALL_LEAST_W) {
 		stay_at_floors(w, n, ret);
 		return 0;
 	}
 	for (size_t c = 0; c < n; c++) {
-		size_t from = ret->first[c], to = ret->first[c + 1];
-		double least_w = watts_for(&ret->list, from, to, 0);
-		double floor = MIN(ret->floors[c], most_share(&ret->list, from, to));
+		double least_w = least_watts(ret, c);
+		double floor = MIN(ret->floors[c],
+				   most_share(&ret->list, ret->first[c], ret->first[c + 1]));
 
 		if (floor > 0)
 			wishes[s.n++] = (Wish){ c, floor, weight_of(w, &classes[c]), least_w };

@@ -27,12 +27,6 @@ static bool fits(const Frontier *f, const PlanDevice *d, unsigned forbidden, Con
 	       mix_same(&f->mix, &d->mix) && offer_same(&f->offer, &d->offer);
 }
 
-/* FNV-1a over words */
-static uint64_t mixed_in(uint64_t hash, uint64_t word)
-{
-	return (hash ^ word) * 0x100000001b3ULL ^ hash >> 29;
-}
-
 static uint64_t hash_of(const Profile *profile, const Mix *mix, const Offer *offer,
 			unsigned forbidden, Condition deepest)
 {

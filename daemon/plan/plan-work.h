@@ -47,6 +47,12 @@ AsFound as_found_of(const Profile *p, const Mix *mix);
 bool offer_same(const Offer *a, const Offer *b);
 bool mix_same(const Mix *a, const Mix *b);
 
+/* A step of a hash over words. */
+static inline uint64_t mixed_in(uint64_t hash, uint64_t word)
+{
+	return (hash ^ word) * 0x9E3779B97F4A7C15ULL ^ hash >> 29;
+}
+
 /* What the policy's rules say of one device. */
 typedef struct Terms {
 	double weight, floor_mb_s, floor_share;

@@ -149,6 +149,21 @@ static inline int read_files(void **state)
 	return 0;
 }
 
+/* As the shipped policies share. */
+static inline Policy fair_policy(void)
+{
+	Policy fair = *balanced;
+
+	fair.fairness = 1;
+	fair.floor = (RuleFloor){ .share = 0.25 };
+	return fair;
+}
+
+static inline double share_of(const PlannedDevice *d)
+{
+	return d->full_mb_s > 0 ? d->mb_s / d->full_mb_s : 1;
+}
+
 static inline int free_files(void **state)
 {
 	(void)state;

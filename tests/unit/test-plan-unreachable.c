@@ -20,15 +20,8 @@ static int read_fair(void **state)
 {
 	if (read_files(state) < 0)
 		return -1;
-	fair = *balanced;
-	fair.fairness = 1;
-	fair.floor = (RuleFloor){ .share = FLOOR };
+	fair = fair_policy();
 	return 0;
-}
-
-static double share_of(const PlannedDevice *d)
-{
-	return d->full_mb_s > 0 ? d->mb_s / d->full_mb_s : 1;
 }
 
 static double least_share(const Plan *p)

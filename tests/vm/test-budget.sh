@@ -11,24 +11,10 @@
 
 cgroups=/sys/fs/cgroup
 
-# Its states are slowed by their watts: 9, 5 and 3 W above idle, and 64 KiB cost 29.5 mJ.
+# Its states are slowed by their watts: 9, 5 and 3 W above idle.
 write_drive() {
-	cat >"$tmp/sim.drive" <<-END
-		[drive]
-		model = STORPOWER SIM
-		idle_w = 3
-		units = 64
-		read_io_j = 0.0007
-		read_page_j = 0.0018
-		write_io_j = 0.0007
-		write_page_j = 0.0018
-		[state 0]
-		max_w = 12
-		read_mb_s = 20
-		write_mb_s = 20
-		latency_us = 200
-		entry_us = 100
-		exit_us = 100
+	slow_drive
+	cat >>"$tmp/sim.drive" <<-END
 		[state 1]
 		max_w = 8
 		entry_us = 100

@@ -21,25 +21,8 @@ show() {
 }
 at_end=(show_and_stop "${at_end[@]}")
 
-# 64 KiB cost 29.5 mJ: 9 W above idle at most.
 write_drives() {
-	cat >"$tmp/sim.drive" <<-END
-		[drive]
-		model = STORPOWER SIM
-		idle_w = 3
-		units = 64
-		read_io_j = 0.0007
-		read_page_j = 0.0018
-		write_io_j = 0.0007
-		write_page_j = 0.0018
-		[state 0]
-		max_w = 12
-		read_mb_s = 20
-		write_mb_s = 20
-		latency_us = 200
-		entry_us = 100
-		exit_us = 100
-	END
+	slow_drive
 	paced_drives stripe 1
 	cat >"$tmp/etc/profiles/sim.profile" <<-END
 		[profile]
