@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # alone
+# limit: 500
 #
 # A real block device on the running kernel: a loop device made here, loaded by fio, shaped by the real
 # knobs and metered by eBPF. Root alone.
@@ -81,21 +82,10 @@ narrowed() { # least DEPTH and CHUNK that would still be too much
 	fi
 }
 
-# A throughput that the model has missed is learned, and planned for with the policy's dwell: ten seconds.
-settle() {
-	local now was='' since=$SECONDS end=$((SECONDS + 60))
-	while ((SECONDS < since + 11 && SECONDS < end)); do
-		now=$(device .Setting)
-		[[ $now == "$was" ]] || since=$SECONDS
-		was=$now
-		sleep 0.2
-	done
-}
-
 start_fio() {
 	(cd "$tmp" && exec fio --name=load --filename="$loop" --output=fio.out --direct=1 \
 		--ioengine=libaio --rw=randwrite --bs=${block_kib}k --iodepth=64 --time_based \
-		--runtime=240 --allow_file_create=0 --write_bw_log=fio --write_iops_log=fio \
+		--runtime=300 --allow_file_create=0 --write_bw_log=fio --write_iops_log=fio \
 		--log_avg_msec=100 --log_unix_epoch=1 2>fio.err) &
 	fio_pid=$!
 }
@@ -106,16 +96,29 @@ stop_fio() { # it writes its logs at its end
 	fio_pid=
 }
 
-# The daemon's figures over five seconds, into $tmp/PHASE. It looks once a second: a figure holds
-# from the look before to the one at which it is first seen.
-observe() { # PHASE
+sample() { # SECONDS
 	local now end
-	chunk_of[$1]=$(knob max_sectors_kb)
-	end=$((${EPOCHREALTIME/./} / 1000 + 6000))
+	end=$((${EPOCHREALTIME/./} / 1000 + 1000 * $1))
 	while now=$((${EPOCHREALTIME/./} / 1000)) && ((now < end)); do
 		echo "$now $(device '"\(.Throughput) \(.IOPS)"')"
 		sleep 0.03
 	done >"$tmp/samples"
+}
+
+in_force() {
+	echo "$(device .Setting), $(knob nr_requests), $(knob max_sectors_kb)"
+}
+
+# The daemon's figures over five seconds in which one setting was in force, into $tmp/PHASE: a throughput
+# that the model has missed is learned, and planned for anew. It looks once a second: a figure holds from
+# the look before to the one at which it is first seen.
+observe() { # PHASE
+	local setting='' end=$((SECONDS + 60))
+	while ((SECONDS < end)) && [[ $setting != "$(in_force)" ]]; do
+		setting=$(in_force)
+		chunk_of[$1]=$(knob max_sectors_kb)
+		sample 6
+	done
 	awk 'NR > 1 && $1 - before > gap { gap = $1 - before }
 	     { before = $1 }
 	     $2 != last { if (from && last) { mb += $2 * ($1 - to); io += $3 * ($1 - to) }
@@ -208,12 +211,12 @@ sleep 2
 observe free
 status "a budget of 84 %" 0 ctl set 84%
 ok "84 % changes the queue" eventually changed
-settle
+sleep 2
 observe at84
 status "a budget of 70 %" 0 ctl set 70%
 ok "70 % narrows depth and chunk, in the kernel as the daemon says" \
 	eventually narrowed "$requests" "$sectors"
-settle
+sleep 2
 observe at70
 ok "verify finds all as set" ctl verify
 held=$(knob max_sectors_kb)
@@ -226,7 +229,7 @@ ok "and it is set again" eventually set_again
 ok "and verify is content" ctl verify
 status "a budget of 58 %" 0 ctl set 58%
 ok "58 % is depth 1 by a strict BFQ" eventually narrowed 2 "$sectors"
-settle
+sleep 2
 observe at58
 status "clear" 0 ctl clear
 ok "clear puts every file of the queue back" eventually as_found
