@@ -40,7 +40,7 @@ LIBS = $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lsgutils2 -lm -lpthread
 # A room of the house is a folder of daemon/ and becomes a library of its own. FLOORS names the rooms from
 # the lowest up: a room may see those below it, but for those in HIDES_ROOM. Only storpowerd.c knows that
 # devices are real or simulated.
-FLOORS := base model plan budget config loop device stack hw sim journal knob redirect meter sensor control bus
+FLOORS := base petri model plan budget config loop device stack hw sim journal knob redirect meter sensor control bus
 HIDES_budget := plan
 HIDES_sim := hw
 HIDES_journal := hw sim

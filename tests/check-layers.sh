@@ -44,7 +44,7 @@ done <<<"$edges"
 while IFS=: read -r file line text; do
   breach "$file:$line: ${text}: this room is pure"
 done < <(grep -rnE '#[[:space:]]*include[[:space:]]+<(fcntl|poll|pthread|time|sys/(ioctl|socket|stat|time)|systemd/|libudev|libmount|libnvme|bpf/)' \
-           daemon/{model,plan,budget} || true)
+           daemon/{petri,model,plan,budget} || true)
 
 # a group of libraries lets a lower room call a higher one
 while IFS=: read -r file line text; do

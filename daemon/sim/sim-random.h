@@ -4,16 +4,11 @@
 /* Chance repeats: every draw is a hash of what it is for, so that the same node file gives the same
  * node, whoever asks and whenever. */
 
-#include <stdint.h>
+#include "base/splitmix.h"
 
-/* splitmix64's finalizer (Steele, Lea, Flood, OOPSLA 2014). */
 static inline uint64_t sim_hash(uint64_t a, uint64_t b)
 {
-	uint64_t z = a * 0x9e3779b97f4a7c15u + b + 0x9e3779b97f4a7c15u;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
+	return splitmix((a + 1) * SPLITMIX_STEP + b);
 }
 
 /* Uniform in [0, 1). */

@@ -2,6 +2,7 @@
 # daemon itself. tests/bench/run runs them all.
 
 BENCH_SEES_planner := $(SEES_plan)
+BENCH_SEES_petri := $(SEES_petri)
 BENCH_SEES_node := $(call with,control,testbed sim)
 BENCH_SEES_sleep := $(BENCH_SEES_node)
 BENCH_SEES_meter := $(SEES_meter)
