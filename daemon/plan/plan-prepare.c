@@ -12,6 +12,7 @@ void work_done(Work *w)
 	free(w->terms);
 	free(w->free_w);
 	free(w->is_free);
+	free(w->unit_is_free);
 	free(w->needed);
 	free(w->frontier);
 	free(w->fixed);
@@ -33,6 +34,7 @@ static int allocate(const PlanInput *in, Work *ret)
 		.terms = calloc(n, sizeof(*w.terms)),
 		.free_w = calloc(n, sizeof(*w.free_w)),
 		.is_free = calloc(n, sizeof(*w.is_free)),
+		.unit_is_free = calloc(n, sizeof(*w.unit_is_free)),
 		.needed = calloc(n, sizeof(*w.needed)),
 		.frontier = calloc(n, sizeof(*w.frontier)),
 		.fixed = calloc(n, sizeof(*w.fixed)),
@@ -46,9 +48,9 @@ static int allocate(const PlanInput *in, Work *ret)
 		.strictness = 1,
 	};
 
-	if (!w.terms || !w.free_w || !w.is_free || !w.needed || !w.frontier || !w.fixed ||
-	    !w.pinned || !w.picks || !w.doubt || !w.alike || !w.bounds || !w.has_alike ||
-	    !w.curves || units_list(in, &w.units) < 0) {
+	if (!w.terms || !w.free_w || !w.is_free || !w.unit_is_free || !w.needed || !w.frontier ||
+	    !w.fixed || !w.pinned || !w.picks || !w.doubt || !w.alike || !w.bounds ||
+	    !w.has_alike || !w.curves || units_list(in, &w.units) < 0) {
 		work_done(&w);
 		return -ENOMEM;
 	}
@@ -120,6 +122,19 @@ static bool is_free(const Work *w, size_t i, const double *group_w)
 	       !(has_group(w->in, d) && w->in->groups[d->group].limit_w < group_w[d->group]);
 }
 
+static void free_units(Work *w)
+{
+	for (size_t u = 0; u < w->units.n; u++) {
+		const Unit *unit = &w->units.units[u];
+		bool all = true;
+
+		for (size_t m = 0; m < unit->n; m++)
+			all &= w->is_free[unit->members[m]];
+		for (size_t m = 0; m < unit->n; m++)
+			w->unit_is_free[unit->members[m]] = all;
+	}
+}
+
 int work_new(const PlanInput *in, Work *ret)
 {
 	_cleanup_free_ double *group_w = calloc(in->n_groups + 1, sizeof(*group_w));
@@ -140,6 +155,7 @@ int work_new(const PlanInput *in, Work *ret)
 	w.binding = total_w > in->budget_w;
 	for (size_t i = 0; i < in->n_devices; i++)
 		w.is_free[i] = is_free(&w, i, group_w);
+	free_units(&w);
 	if (alike_find(&w) < 0 || (in->at_once_w > in->budget_w && doubts_fill(&w) < 0)) {
 		work_done(&w);
 		return -ENOMEM;
@@ -185,14 +201,17 @@ static int fix_asleep(Work *w, size_t i, Condition c)
 static int set(Work *w, size_t i)
 {
 	const PlanDevice *d = &w->in->devices[i];
+	unsigned forbidden = w->terms[i].forbidden;
 
 	if (d->held)
 		return fix(w, i, &d->held_setting, w->free_w[i]);
 	if (stays_asleep(w, i))
 		return fix_asleep(w, i, asleep_condition_of(w, i));
-	if (w->terms[i].protect || w->is_free[i])
+	if (w->terms[i].protect || w->unit_is_free[i])
 		return fix(w, i, &SETTING_AS_FOUND, w->free_w[i]);
-	w->frontier[i] = frontier_get(&w->frontiers, d, w->terms[i].forbidden, deepest_of(w, i));
+	if (w->is_free[i]) /* it may follow its unit to sleep, and is not held back awake */
+		forbidden |= ~(unsigned)MECHANISM_CONDITION;
+	w->frontier[i] = frontier_get(&w->frontiers, d, forbidden, deepest_of(w, i));
 	return w->frontier[i] ? 0 : -ENOMEM;
 }
 

@@ -38,7 +38,7 @@ PlanReason plan_reason(const Work *w, size_t i, const PlannedDevice *d, bool sho
 		return PLAN_PROTECTED;
 	if (condition_is_sleep(d->setting.condition))
 		return w->needed[i] && !stays_asleep(w, i) ? PLAN_NEEDED : PLAN_ASLEEP;
-	if (!w->frontier[i])
+	if (w->is_free[i])
 		return PLAN_UNLIMITED;
 	if (w->frontier[i]->n < 2 && (w->binding || short_of_watts))
 		return PLAN_NO_KNOB;

@@ -39,7 +39,7 @@ Condition condition_within(const Work *w, size_t i, Condition least, Condition d
 
 Condition sleep_condition_of(const Work *w, size_t i)
 {
-	if (w->in->devices[i].held || w->terms[i].protect || w->is_free[i])
+	if (w->in->devices[i].held || w->terms[i].protect || w->unit_is_free[i])
 		return CONDITION_ACTIVE;
 	return condition_within(w, i, CONDITION_IDLE_C, deepest_of(w, i));
 }

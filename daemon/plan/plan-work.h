@@ -125,6 +125,7 @@ typedef struct Work {
 	Terms *terms;
 	double *free_w;            /* as found, or held */
 	bool *is_free;             /* no budget or limit reaches it */
+	bool *unit_is_free;        /* nor another of its unit, with which it would sleep */
 	bool *needed;              /* may sleep as deep as `deepest_needed` */
 	const Frontier **frontier; /* NULL: fixed */
 	Candidate *fixed;          /* the only candidate, where fixed */

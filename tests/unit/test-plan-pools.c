@@ -127,6 +127,31 @@ static void a_pool_that_sleeps_only_where_needed_does_so_as_one(void **state)
 	}
 }
 
+/* A member cannot keep to its limit awake. Where the budget reaches nobody, too, its pool follows
+ * it to sleep; a limit that it can keep to awake leaves the others as found. */
+static void a_members_limit_puts_its_pool_to_sleep_whatever_the_budget(void **state)
+{
+	const double budgets_w[] = { 14, 20, INFINITY };
+	(void)state;
+
+	for (size_t b = 0; b < ELEMENTSOF(budgets_w); b++)
+		for (int within_reach = 0; within_reach < 2; within_reach++) {
+			_cleanup_(plan_freep) Plan *p = NULL;
+			Node n;
+
+			start(&n, budgets_w[b]);
+			for (int i = 0; i < 2; i++)
+				add(&n, "seagate-exos-7e2000", 10)->deepest = CONDITION_STANDBY_Z;
+			pool_of(&n, 0, 2, 0);
+			n.devices[0].limit_w = within_reach ? 5 : 3;
+			p = checked(&n);
+			assert_true(p->limit_shortfall_w == 0);
+			assert_int_equal(count_asleep(p), within_reach ? 0 : 2);
+			if (within_reach)
+				assert_int_equal(p->devices[1].reason, PLAN_UNLIMITED);
+		}
+}
+
 static void many_pools_are_searched_in_steps(void **state)
 {
 	_cleanup_(plan_freep) Plan *p = NULL;
@@ -264,6 +289,7 @@ int main(void)
 		cmocka_unit_test(a_pool_index_that_is_none_means_alone),
 		cmocka_unit_test(a_pool_with_a_floor_sleeps_last),
 		cmocka_unit_test(a_pool_that_sleeps_only_where_needed_does_so_as_one),
+		cmocka_unit_test(a_members_limit_puts_its_pool_to_sleep_whatever_the_budget),
 		cmocka_unit_test(many_pools_are_searched_in_steps),
 		cmocka_unit_test(more_watts_are_worth_no_less_with_pools),
 		cmocka_unit_test(what_all_sets_of_pools_could_give_is_nearly_reached_and_bounded),
