@@ -2,6 +2,7 @@
 #include "control/admit.h"
 
 #include <math.h>
+#include <string.h>
 
 #define WATTS_EPSILON 1e-6
 
@@ -73,6 +74,11 @@ static bool raises(const DeviceInForce *d, const KnobInForce *k)
 	return wakes(d, k) || cap_after_w(d, k) > d->cap_w + WATTS_EPSILON;
 }
 
+static bool lowers(const DeviceInForce *d, const KnobInForce *k)
+{
+	return !wakes(d, k) && cap_after_w(d, k) < d->cap_w - WATTS_EPSILON;
+}
+
 static bool any_pending(const InForce *in, const DeviceInForce *d, Mechanism m, bool taking_over)
 {
 	for (size_t i = 0; i < in->n_knobs; i++)
@@ -106,18 +112,6 @@ static bool is_its_turn(const InForce *in, const DeviceInForce *d, const KnobInF
 	       !waits_for_cache(in, d, k);
 }
 
-static const KnobInForce *next_knob(const InForce *in, const DeviceInForce *d, bool raising)
-{
-	for (size_t i = 0; i < in->n_knobs; i++) {
-		const KnobInForce *k = &d->knobs[i];
-
-		if (is_its_turn(in, d, k) && raises(d, k) == raising &&
-		    !(raising && too_soon(in, d, k)))
-			return k;
-	}
-	return NULL;
-}
-
 static bool fits_group(const Account *a, const DeviceInForce *d, double risen_w)
 {
 	double sum_w = risen_w;
@@ -138,11 +132,10 @@ static bool may_spin_up(const Account *a, const DeviceInForce *d, double sum_w)
 	       spin_up_fits(&a->spin_ups, wake_w(d));
 }
 
-static bool may_raise(const Account *a, const DeviceInForce *d, const KnobInForce *k,
-		      double after_w)
+static bool may_raise(const Account *a, const DeviceInForce *d, bool spins_up, double after_w)
 {
 	double sum_w = a->sum_w - d->cap_w + after_w;
-	bool spins_up = wakes(d, k);
+	bool completes = d->exchanges && after_w <= admit_cap_w(d, &d->target) + WATTS_EPSILON;
 
 	if ((spins_up && !may_spin_up(a, d, sum_w)) || !fits_group(a, d, after_w - d->cap_w))
 		return false;
@@ -150,8 +143,31 @@ static bool may_raise(const Account *a, const DeviceInForce *d, const KnobInForc
 		return true;
 	if (sum_w > a->in->limit_w + WATTS_EPSILON)
 		return false;
-	/* those that are waited for need no rest from changes */
-	return (spins_up && d->wanted_awake) || a->in->now_us >= d->may_rise_us;
+	/* those that are waited for need no rest from changes, nor does what was lowered for this
+	 */
+	return (spins_up && d->wanted_awake) || completes || a->in->now_us >= d->may_rise_us;
+}
+
+/* One knob is not lowered long before the other is raised for which it makes room: that would be
+ * less than before and less than after. */
+static bool waits_for_raise(const Account *a, const DeviceInForce *d, const KnobInForce *k)
+{
+	double target_w = admit_cap_w(d, &d->target);
+
+	return lowers(d, k) && target_w > d->cap_w + WATTS_EPSILON &&
+	       !may_raise(a, d, false, target_w);
+}
+
+static const KnobInForce *next_knob(const Account *a, const DeviceInForce *d, bool raising)
+{
+	for (size_t i = 0; i < a->in->n_knobs; i++) {
+		const KnobInForce *k = &d->knobs[i];
+
+		if (is_its_turn(a->in, d, k) && raises(d, k) == raising &&
+		    !(raising ? too_soon(a->in, d, k) : waits_for_raise(a, d, k)))
+			return k;
+	}
+	return NULL;
 }
 
 static void charge(Account *a, const DeviceInForce *d, const KnobInForce *k, double after_w)
@@ -168,7 +184,7 @@ static void charge(Account *a, const DeviceInForce *d, const KnobInForce *k, dou
 static bool admit_one(Account *a, size_t device, bool raising, Admitted *ret)
 {
 	const DeviceInForce *d = &a->in->devices[device];
-	const KnobInForce *k = next_knob(a->in, d, raising);
+	const KnobInForce *k = next_knob(a, d, raising);
 	double after_w;
 
 	if (!k)
@@ -176,7 +192,7 @@ static bool admit_one(Account *a, size_t device, bool raising, Admitted *ret)
 	after_w = cap_after_w(d, k);
 	if (wakes(d, k))
 		after_w = MAX(after_w, wake_w(d));
-	if (raising && !may_raise(a, d, k, after_w))
+	if (raising && !may_raise(a, d, wakes(d, k), after_w))
 		return false;
 	if (raising)
 		charge(a, d, k, after_w);
@@ -198,13 +214,13 @@ size_t admit(const InForce *f, Admitted *ret)
 
 	for (size_t i = 0; i < f->n_groups; i++)
 		risen_w[i] = 0;
-	for (size_t i = 0; i < f->n_devices; i++) {
+	memset(taken, false, sizeof(taken));
+	for (size_t i = 0; i < f->n_devices; i++)
 		a.sum_w += f->devices[i].cap_w;
-		taken[i] = f->devices[i].busy;
-	}
 	for (unsigned raising = 0; raising < 2; raising++)
 		for (size_t i = 0; i < f->n_devices; i++)
-			if (!taken[i] && admit_one(&a, i, raising, &ret[n])) {
+			if (!taken[i] && !f->devices[i].busy &&
+			    admit_one(&a, i, raising, &ret[n])) {
 				taken[i] = true;
 				n++;
 			}

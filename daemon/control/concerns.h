@@ -48,7 +48,11 @@ typedef struct KnobSet {
 	Setting actual; /* what it has been verified to be, or is being raised to */
 	char *problem;  /* NULL, or which knob failed and how */
 	uint64_t tightened_us; /* last lowering, for dwell */
-	uint64_t froze_us;     /* its queue was stopped by a knob, last */
+	uint64_t deepened_us;  /* last raise of depth or chunk under a limit; 0: none since the last
+				  lowering */
+	unsigned vain;         /* so often in a row that was soon lowered again */
+	bool exchanges;    /* the target allows no more than what was in force when it was set */
+	uint64_t froze_us; /* its queue was stopped by a knob, last */
 } KnobSet;
 
 /* When it was last not held back. */
@@ -57,6 +61,7 @@ typedef struct Unheld {
 	uint64_t until_us;               /* so long that is believed while it is held back */
 	double wait_p50_us, wait_p99_us; /* when it was last not limited; NAN: unknown */
 	bool now;                        /* nothing did at the last look */
+	unsigned looks;                  /* at which nothing did, in a row */
 } Unheld;
 
 typedef struct Workload {
@@ -102,11 +107,13 @@ typedef struct ServedNote {
 typedef struct Served {
 	Learned learned; /* the planner's view of the notes, one for each */
 	ServedNote notes[LEARNED_MAX];
-	Mix mix;         /* of which all that is learned */
-	Setting setting; /* that is looked at */
-	unsigned looks;  /* at it in a row */
-	double factor;   /* served over predicted in these looks */
-	bool asks;       /* for a better plan */
+	Mix mix;              /* of which all that is learned */
+	Setting setting;      /* that is looked at */
+	unsigned looks;       /* at it in a row */
+	double factor;        /* served over predicted in these looks */
+	bool asks;            /* for a better plan */
+	uint64_t asked_us;    /* when it last did */
+	uint64_t patience_us; /* the least time from then until it asks again */
 } Served;
 
 /* What a disk may be put to now; see PlanDevice. */

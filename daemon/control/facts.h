@@ -40,6 +40,7 @@ typedef struct DeviceInForce {
 	bool wanted_awake;    /* those that wait for it do not wait for the dwell */
 	bool pacing_leaks;    /* its pace caps nothing */
 	bool wears;           /* its cycles are counted */
+	bool exchanges;       /* the target allows no more than what was in force before it */
 	uint64_t may_rise_us; /* by the policy's dwell; while looks are out: never */
 	uint64_t thawed_us;   /* its queue may be stopped again; 0: now */
 	uint64_t settled_us;  /* it may be stopped; 0: now */

@@ -46,7 +46,8 @@ static double spendable_w(const Control *c, bool counts_expected)
 	if (isinf(budget_w))
 		return INFINITY;
 	if (counts_expected)
-		budget_w -= correct_margin_w(&c->gauges, &c->fleet);
+		budget_w -= correct_margin_w(&c->gauges, &c->fleet) +
+			    (isnan(c->gauges.measured_w) ? c->gauges.guard_w : 0);
 	else
 		budget_w -= MAX(c->gauges.guard_w, strict_w(c));
 	return MAX(budget_w, 0.0);
@@ -339,7 +340,9 @@ static void describe_in_force(const Control *c, const Managed *md, const Policy 
 		.wanted_awake = waking_is_wanted(md),
 		.pacing_leaks = trust_is_uncontrolled(md, now_us),
 		.wears = md->wear.account,
-		.may_rise_us = md->knobs.tightened_us + (policy ? policy->dwell_us : 0),
+		.exchanges = md->knobs.exchanges,
+		.may_rise_us =
+			md->knobs.tightened_us + (policy ? policy->dwell_us << md->knobs.vain : 0),
 		.thawed_us = knob_set_thawed_us(md),
 		.settled_us = rest_settled_us(md, now_us),
 	};

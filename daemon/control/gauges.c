@@ -215,34 +215,6 @@ static Need judge_group(Gauge *s, const Limits *l, bool settling, const Tools *t
 		       : NOTHING_NEEDED;
 }
 
-/* Where a moment above the budget is tolerated, one reading above it may be the sensor's noise:
- * what the mean of several is above it is seen by the correction. */
-static double noise_w(const Gauges *g, const Limits *l)
-{
-	const Claim *claim = limits_effective(l);
-	const Gauge *s = gauge_of(g, SENSOR_OF_NODE, NULL);
-
-	if (!claim || !(claim->tolerance_s > 0) || !s || !s->correction.known)
-		return 0;
-	return NOISE * s->correction.spread * g->measured_w;
-}
-
-/* Sensors of all devices together against the budget. */
-static Need judge_node(Gauges *g, const Limits *l, bool settling, const Tools *t)
-{
-	double over;
-
-	g->measured_w = measure(g, t->fleet);
-	over = g->measured_w - l->budget_w - noise_w(g, l);
-	if (over > 0 && settling)
-		return NOTHING_NEEDED;
-	g->overrun = over > 0;
-	g->guard_w = next_guard(g->guard_w, g->overrun ? over : 0, l->budget_w);
-	if (g->overrun || is_given_back(g->planned_guard_w, g->guard_w, l->budget_w))
-		return need(NEED_BETTER_PLAN, CAUSE_DEMAND);
-	return NOTHING_NEEDED;
-}
-
 static double modelled_w(const Fleet *f)
 {
 	double sum_w = 0;
@@ -254,6 +226,43 @@ static double modelled_w(const Fleet *f)
 double gauges_draw_w(const Gauges *g, const Fleet *f)
 {
 	return isnan(g->measured_w) ? modelled_w(f) : g->measured_w;
+}
+
+static bool tolerates(const Limits *l)
+{
+	const Claim *claim = limits_effective(l);
+
+	return claim && claim->tolerance_s > 0;
+}
+
+/* Where a moment above the budget is tolerated, one reading above it may be the sensor's noise:
+ * what the mean of several is above it is seen by the correction. */
+static double noise_w(const Gauges *g, const Limits *l)
+{
+	const Gauge *s = gauge_of(g, SENSOR_OF_NODE, NULL);
+
+	if (!tolerates(l) || !s || !s->correction.known)
+		return 0;
+	return NOISE * s->correction.spread * g->measured_w;
+}
+
+/* Sensors of all devices together against the budget. */
+static Need judge_node(Gauges *g, const Limits *l, bool settling, const Tools *t)
+{
+	double over;
+
+	g->measured_w = measure(g, t->fleet);
+	over = g->measured_w - l->budget_w - noise_w(g, l);
+	/* where caps do not hold it within the budget, what is counted has to */
+	if (isnan(over) && tolerates(l))
+		over = modelled_w(t->fleet) - l->budget_w;
+	if (over > 0 && settling)
+		return NOTHING_NEEDED;
+	g->overrun = over > 0 && !isnan(g->measured_w);
+	g->guard_w = next_guard(g->guard_w, over > 0 ? over : 0, l->budget_w);
+	if (over > 0 || is_given_back(g->planned_guard_w, g->guard_w, l->budget_w))
+		return need(NEED_BETTER_PLAN, CAUSE_DEMAND);
+	return NOTHING_NEEDED;
 }
 
 Need gauges_judge(Gauges *g, const Limits *l, bool settling, Tools *t, bool *ret_overrun)

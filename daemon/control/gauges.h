@@ -23,7 +23,8 @@ typedef struct Gauge {
 
 /* overload.c: how much of what is tolerated has been spent. */
 typedef struct Overload {
-	double spent_s; /* the integral of draw over budget less one; it is regained */
+	double spent_s;   /* the integral of draw over budget less one; it is regained */
+	double episode_s; /* of that, since the draw was last within the budget */
 	uint64_t counted_us;
 	uint64_t strict_until_us; /* until then nothing is tolerated; 0: no matter */
 	double seen_s;            /* from an overrun to its being seen, at most */

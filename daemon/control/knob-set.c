@@ -9,6 +9,8 @@
 #include "control/obedience.h"
 
 #define FREEZE_US USEC_PER_SEC /* between writes that stop a queue, for more throughput */
+#define SOON_US   (60 * USEC_PER_SEC)
+#define VAIN_MOST 3U /* eight times the dwell */
 
 int knob_set_init(Managed *md)
 {
@@ -157,9 +159,23 @@ static void clear_problem(Managed *md)
 	replace_text(&md->knobs.problem, NULL);
 }
 
+static double cap_of(const Managed *md, const Setting *s)
+{
+	return cap_watts(md->device->profile, s);
+}
+
+static bool is_to_rise(const Managed *md)
+{
+	return cap_of(md, &md->knobs.target) > cap_of(md, &md->knobs.actual);
+}
+
 void knob_set_aim(Managed *md, const Setting *target, Tools *t)
 {
+	bool other = !setting_equal(target, &md->knobs.target);
+
 	md->knobs.target = *target;
+	if (other)
+		md->knobs.exchanges = !is_to_rise(md);
 	for_each_knob(HeldKnob, hk, &md->knobs)
 	{
 		aim_knob(md, hk);
@@ -229,14 +245,34 @@ void knob_set_note_recorded(HeldKnob *hk)
 	hk->recorded = true;
 }
 
+/* A setting is a step, and where none fits what is to be drawn it would be taken and taken back for
+ * ever. A pace can be as it ought to be. What is given back because nothing limits it any more was
+ * not given in vain. */
+static void note_shape(KnobSet *set, const StepOutcome *s, uint64_t now_us)
+{
+	if (!(s->hk->knob->mechanism & (MECHANISM_DEPTH | MECHANISM_CHUNK)))
+		return;
+	if (s->raises) {
+		set->deepened_us = setting_equal(&s->target, &SETTING_AS_FOUND) ? 0 : now_us;
+	} else if (set->deepened_us) {
+		bool soon = now_us < set->deepened_us + SOON_US;
+
+		set->vain = soon ? MIN(set->vain + 1, VAIN_MOST) : 0;
+		set->deepened_us = 0;
+	}
+}
+
 void knob_set_take_success(Managed *md, const StepOutcome *s, Tools *t)
 {
 	s->hk->current = s->found;
 	obedience_note_success(md, s->hk);
+	note_shape(&md->knobs, s, t->now_us);
 	if (s->raises || md->knobs.leftover)
 		return;
+	/* what only makes room for a raise is no lowering that it would have to wait for */
+	if (!is_to_rise(md))
+		md->knobs.tightened_us = t->now_us;
 	setting_take(&md->knobs.actual, &s->target, s->hk->knob->mechanism);
-	md->knobs.tightened_us = t->now_us;
 }
 
 static const char *failure_text(int r)

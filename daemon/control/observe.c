@@ -119,7 +119,8 @@ static Need take_learned(Control *c)
 {
 	Need n = NOTHING_NEEDED;
 
-	for_each_device(Managed, md, &c->fleet) n = need_more(n, served_take_need(md));
+	for_each_device(Managed, md, &c->fleet) n =
+		need_more(n, served_take_need(md, c->tools.now_us));
 	if (n.level)
 		observe_hold_plan(c, c->tools.now_us + PEEK_US);
 	return n;

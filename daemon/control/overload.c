@@ -12,6 +12,7 @@
 #define ALARM_S     0.6                /* eBPF's window, and the first knobs */
 #define LOOK_S      1.1                /* without eBPF: until the next look, and the first knobs */
 #define REACT_DECAY 0.9
+#define EPISODE     0.1 /* of what is left of the tolerance, for one overrun */
 
 void overload_init(Overload *o, bool alarmed)
 {
@@ -25,13 +26,23 @@ static void account(Overload *o, const Claim *effective, double over, uint64_t n
 {
 	uint64_t passed_us = now_us - o->counted_us;
 	double most_s = effective ? effective->tolerance_s : CLAIM_TOLERANCE_MAX_S;
+	double now_s = over * (double)MIN(passed_us, GAP_US) / USEC_PER_SEC;
 
 	o->counted_us = now_us;
+	o->episode_s = over > 0 ? o->episode_s + now_s : 0;
 	if (over > 0)
-		o->spent_s += over * (double)MIN(passed_us, GAP_US) / USEC_PER_SEC;
+		o->spent_s += now_s;
 	else
 		o->spent_s -= most_s * (double)passed_us / USEC_PER_SEC / REGAINED_S;
 	o->spent_s = MAX(o->spent_s, 0.0);
+}
+
+/* A few watts too many are what the claim tolerates, and the next plans correct them. Caps, which
+ * take most of what is served, are for what would spend much of the tolerance before the next look.
+ */
+static bool is_grave(const Overload *o, const Claim *c, double over)
+{
+	return o->episode_s + over * o->react_s > EPISODE * (c->tolerance_s - o->spent_s);
 }
 
 /* Who draws more than a limit that has only just begun does not exceed it: the plan for it is being
@@ -54,22 +65,28 @@ static Need grow_strict(Overload *o, const Limits *l, double draw_w, const Tools
 	return need(NEED_TOLD_PLAN, CAUSE_SPENT_TOO_MUCH);
 }
 
-Need overload_count(Overload *o, const Limits *l, double draw_w, bool counts_expected,
-		    const Tools *t)
+static Need answer(Overload *o, const Limits *l, double draw_w, const Tools *t)
 {
 	const Claim *c = limits_effective(l);
 	double over = draw_w / l->budget_w - 1;
 
-	account(o, c, isfinite(l->budget_w) ? over : 0, t->now_us);
-	if (!c || !(over > 0) || !counts_expected || just_begun(l, t->now_us))
+	if (!c || !(over > 0) || just_begun(l, t->now_us) || !is_grave(o, c, over))
 		return NOTHING_NEEDED;
 	return grow_strict(o, l, draw_w, t);
 }
 
+Need overload_count(Overload *o, const Limits *l, double draw_w, bool counts_expected,
+		    const Tools *t)
+{
+	double over = isfinite(l->budget_w) ? draw_w / l->budget_w - 1 : 0;
+
+	account(o, limits_effective(l), over, t->now_us);
+	return counts_expected ? answer(o, l, draw_w, t) : NOTHING_NEEDED;
+}
+
 Need overload_take_alarm(Overload *o, const Limits *l, double draw_w, const Tools *t)
 {
-	return draw_w > l->budget_w && !just_begun(l, t->now_us) ? grow_strict(o, l, draw_w, t)
-								 : NOTHING_NEEDED;
+	return answer(o, l, draw_w, t);
 }
 
 void overload_note_reaction(Overload *o, uint64_t us)

@@ -21,6 +21,10 @@
 #define OTHER_SHARE 0.3
 #define KEPT_US     (3600 * USEC_PER_SEC) /* without being measured again; then half is forgiven */
 #define FORGIVEN    0.05                  /* what is left is rounding */
+/* Between plans for what was learned: a device that serves now this and now that, because others
+ * share what serves it, would be set otherwise all the time. */
+#define PATIENCE_US      (4 * USEC_PER_SEC)
+#define PATIENCE_MOST_US (300 * USEC_PER_SEC)
 
 static bool is_other_mix(const Mix *a, const Mix *b)
 {
@@ -50,7 +54,6 @@ static bool forgive(Served *s, uint64_t now_us)
 		if (now_us < s->notes[i].measured_us + KEPT_US)
 			continue;
 		any = true;
-		f->mb_s *= (1 + 1 / f->factor) / 2;
 		f->factor = (1 + f->factor) / 2;
 		s->notes[i].told = f->factor;
 		s->notes[i].measured_us = now_us;
@@ -79,14 +82,12 @@ static bool changes(const Managed *md)
 }
 
 /* Without its pace, which holds the watts and not what the device could serve. */
-static double model_mb_s(const Managed *md)
+static void predict_by_profile(const Managed *md, Prediction *ret)
 {
 	Setting s = md->knobs.actual;
-	Prediction p;
 
 	s.pace_w = 0;
-	predict(md->device->profile, &md->workload.mix, &s, &p);
-	return p.mb_s;
+	predict(md->device->profile, &md->workload.mix, &s, ret);
 }
 
 /* Does the setting alone hold it back? As found nothing tells whether there was work waiting. */
@@ -131,12 +132,13 @@ static bool matters(double factor, double was)
 }
 
 /* What was never seen to be wrong is not learned, so that chance moves nothing. */
-static void learn(Managed *md, double expected_mb_s, Tools *t)
+static void learn(Managed *md, const Prediction *p, Tools *t)
 {
 	Served *s = &md->served;
-	double was = learned_factor(&s->learned, md->device->profile, &s->setting);
+	double io_us = 1e6 * s->setting.depth / p->iops;
+	double was = learned_factor(&s->learned, md->device->profile, &s->setting, io_us);
 	bool own = learned_at(&s->learned, &s->setting);
-	ServedNote note = { t->now_us, 0, s->factor * expected_mb_s, expected_mb_s };
+	ServedNote note = { t->now_us, 0, s->factor * p->mb_s, p->mb_s };
 	bool tells;
 	size_t at;
 
@@ -148,7 +150,7 @@ static void learn(Managed *md, double expected_mb_s, Tools *t)
 	tells = !own || matters(s->factor, s->notes[at].told);
 	note.told = tells ? s->factor : s->notes[at].told;
 	s->notes[at] = note;
-	s->learned.of[at] = (LearnedFactor){ s->setting, s->factor, note.mb_s };
+	s->learned.of[at] = (LearnedFactor){ s->setting, s->factor, io_us };
 	s->asks |= tells;
 	if (tells)
 		tell(md, &note, t);
@@ -158,18 +160,20 @@ static void measure(Managed *md, Tools *t)
 {
 	Served *s = &md->served;
 	Setting setting = learned_part(&md->knobs.actual);
-	double expected_mb_s = model_mb_s(md), factor;
+	Prediction p;
+	double factor;
 
 	if (!setting_equal(&s->setting, &setting))
 		s->looks = 0;
 	s->setting = setting;
-	if (!(expected_mb_s > 0))
+	predict_by_profile(md, &p);
+	if (!(p.mb_s > 0))
 		return;
 	s->looks = MIN(s->looks + 1, (unsigned)LAST_LOOK);
-	factor = CLAMP(workload_mb_s(&md->workload) / expected_mb_s, FACTOR_LEAST, FACTOR_MOST);
+	factor = CLAMP(workload_mb_s(&md->workload) / p.mb_s, FACTOR_LEAST, FACTOR_MOST);
 	s->factor = s->looks <= FIRST_LOOK ? factor : s->factor + BLEND * (factor - s->factor);
 	if (s->looks == LAST_LOOK)
-		learn(md, expected_mb_s, t);
+		learn(md, &p, t);
 }
 
 void served_judge(Managed *md, Tools *t)
@@ -181,12 +185,18 @@ void served_judge(Managed *md, Tools *t)
 		md->served.looks = 0;
 }
 
-Need served_take_need(Managed *md)
+Need served_take_need(Managed *md, uint64_t now_us)
 {
-	bool asked = md->served.asks;
+	Served *s = &md->served;
+	uint64_t waited_us = now_us - s->asked_us;
 
-	md->served.asks = false;
-	return asked ? need(NEED_BETTER_PLAN, CAUSE_SERVES_OTHERWISE) : NOTHING_NEEDED;
+	if (!s->asks || waited_us < s->patience_us)
+		return NOTHING_NEEDED;
+	s->patience_us = waited_us < 4 * s->patience_us ? MIN(2 * s->patience_us, PATIENCE_MOST_US)
+							: PATIENCE_US;
+	s->asked_us = now_us;
+	s->asks = false;
+	return need(NEED_BETTER_PLAN, CAUSE_SERVES_OTHERWISE);
 }
 
 Mix served_mix(const Managed *md)

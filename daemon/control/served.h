@@ -8,7 +8,8 @@
 
 /* After new rates, once workload_judge() has judged them. */
 void served_judge(Managed *md, Tools *t);
-/* A difference that matters asks for a better plan, once. */
-Need served_take_need(Managed *md);
+/* A difference that matters asks for a better plan, once, and ever more seldom where that goes on.
+ */
+Need served_take_need(Managed *md, uint64_t now_us);
 /* The device's mix with what was learned of it; lives as long as nothing more is judged. */
 Mix served_mix(const Managed *md);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "control/served.h"
 #include "control/waking.h"
 #include "control/workload.h"
 
@@ -73,10 +74,10 @@ static double base_w(const Managed *md)
 static void note_modelled(Managed *md)
 {
 	Trust *t = &md->trust;
+	Mix mix = served_mix(md);
 	Prediction p;
 
-	predict_demand(md->device->profile, &md->workload.mix, &md->knobs.actual,
-		       md->workload.demand_mb_s, &p);
+	predict_demand(md->device->profile, &mix, &md->knobs.actual, md->workload.demand_mb_s, &p);
 	t->fixed_w = MIN(base_w(md), p.watts * t->bias);
 	t->dynamic_w = p.watts * t->bias - t->fixed_w;
 	if (!waking_under_way(md))

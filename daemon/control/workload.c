@@ -12,6 +12,7 @@
 #define BUSY_DEPTH     0.85 /* of the depth it may have: waiting for the device, not for work */
 #define SOME_DEPTH     0.25 /* of that: it may be either */
 #define WAITS_LONG     4 /* times what it takes in the device, or took; known to a factor of two */
+#define LOOKS          3 /* in a row that show depth to spare */
 #define DEMAND_CHANGE  0.1 /* relative: worth a new plan */
 #define MIX_CHANGE     0.15
 #define REMEMBERED_US  (3600 * USEC_PER_SEC) /* then it may ask for more by now */
@@ -226,18 +227,23 @@ void workload_judge(Managed *md, const Policy *policy, const Tools *t)
 	double near = (1 + 1 / policy->demand_headroom) / 2;
 	Workload *w = &md->workload;
 	bool changed = !setting_equal(&w->judged_at, &md->knobs.actual);
+	bool reshaped = w->judged_at.depth != md->knobs.actual.depth ||
+			w->judged_at.chunk_kib != md->knobs.actual.chunk_kib;
 
-	if (w->last_io_us == t->now_us)
+	if (w->last_io_us == t->now_us && !(reshaped && w->has_mix))
 		judge_mix(w, &md->knobs.actual);
 	w->unheld.now = !is_saturated(md, near);
+	w->unheld.looks = w->unheld.now ? w->unheld.looks + 1 : 0;
 	w->judged_at = md->knobs.actual;
 	if (!w->unheld.now) {
 		w->demand_mb_s = held_back_mb_s(w, t->now_us);
 		return;
 	}
-	/* a look that began under another setting shows neither what that nor what this one gives
-	 */
-	if ((changed && md->knobs.actual.depth) || fills_some_depth(md) || pool_held_back(md, t))
+	/* a look that began under another setting shows neither what that nor what this one gives,
+	 * and one look with depth to spare may be chance */
+	if (md->knobs.actual.depth && (changed || w->unheld.looks < LOOKS))
+		return;
+	if (fills_some_depth(md) || pool_held_back(md, t))
 		return;
 	w->demand_mb_s = w->unheld.mb_s = workload_mb_s(w);
 	w->unheld.until_us = t->now_us + REMEMBERED_US;

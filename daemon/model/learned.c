@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "model/learned.h"
 
-#include <math.h>
+/* What an IO misses of its time by the profile: so much, so much for each that is outstanding with
+ * it (what serves them serves one at a time), and such a part of its time. Before anything was
+ * measured nothing is expected to be missed, to within these. */
+#define TERMS     3
+#define FIXED_US  300.0
+#define PER_IO_US 30.0
+#define PART      1.0
+/* Of the time that an IO was measured to take. */
+#define MEASURED_DOUBT 0.1
 
 Setting learned_part(const Setting *s)
 {
@@ -21,12 +29,6 @@ const LearnedFactor *learned_at(const Learned *l, const Setting *s)
 	return NULL;
 }
 
-/* As found, which is 0, holds nothing back. */
-static bool no_tighter(double a, double b)
-{
-	return a == 0 || (b > 0 && a >= b);
-}
-
 static bool state_no_tighter(const Profile *p, int a, int b)
 {
 	if (a < 0 || a == b)
@@ -34,47 +36,55 @@ static bool state_no_tighter(const Profile *p, int a, int b)
 	return b >= 0 && p->states[a].max_w >= p->states[b].max_w;
 }
 
-static bool is_as_loose(const Profile *p, const Setting *a, const Setting *b)
+/* As found, which is 0, holds nothing back. What a tighter state costs tells nothing of a looser.
+ */
+static bool tells_of(const Profile *p, const Setting *a, const Setting *b)
 {
-	return no_tighter(a->depth, b->depth) && no_tighter(a->chunk_kib, b->chunk_kib) &&
-	       no_tighter(a->limit_w, b->limit_w) &&
-	       state_no_tighter(p, a->power_state, b->power_state);
+	bool limit_no_tighter = a->limit_w == 0 || (b->limit_w > 0 && a->limit_w >= b->limit_w);
+
+	return limit_no_tighter && state_no_tighter(p, a->power_state, b->power_state);
 }
 
-double learned_factor(const Learned *l, const Profile *p, const Setting *s)
+/* What is believed of the terms, and how firmly: recursive least squares. */
+typedef struct Belief {
+	double mean[TERMS], covariance[TERMS][TERMS];
+} Belief;
+
+static double dot(const double *a, const double *b)
+{
+	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static void add_measured(Belief *b, const LearnedFactor *m)
+{
+	const double x[TERMS] = { 1, m->setting.depth, m->io_us };
+	double is_us = m->io_us / m->factor, doubt_us = MEASURED_DOUBT * is_us;
+	double off_us = is_us - m->io_us - dot(b->mean, x), gain[TERMS], variance;
+
+	for (int i = 0; i < TERMS; i++)
+		gain[i] = dot(b->covariance[i], x);
+	variance = doubt_us * doubt_us + dot(gain, x);
+	for (int i = 0; i < TERMS; i++) {
+		b->mean[i] += gain[i] / variance * off_us;
+		for (int k = 0; k < TERMS; k++)
+			b->covariance[i][k] -= gain[i] * gain[k] / variance;
+	}
+}
+
+double learned_factor(const Learned *l, const Profile *p, const Setting *s, double io_us)
 {
 	const LearnedFactor *own = l ? learned_at(l, s) : NULL;
-	double factor = 1;
+	const double x[TERMS] = { 1, s->depth, io_us };
+	Belief b = { .covariance = { { FIXED_US * FIXED_US },
+				     { 0, PER_IO_US * PER_IO_US },
+				     { 0, 0, PART * PART } } };
 
 	if (own)
 		return own->factor;
-	for (size_t i = 0; l && i < l->n; i++)
-		if (is_as_loose(p, &l->of[i].setting, s))
-			factor = MIN(factor, l->of[i].factor);
-	return factor;
-}
-
-/* A chunk of 0 is as found: the whole IO. */
-static double part_kib(const Setting *s, double kib)
-{
-	return s->chunk_kib ? MIN((double)s->chunk_kib, kib) : kib;
-}
-
-double learned_most_mb_s(const Learned *l, const Profile *p, const Setting *s, double kib)
-{
-	double most_mb_s = INFINITY;
-
-	if (!l || !s->depth || learned_at(l, s))
-		return INFINITY;
-	for (size_t i = 0; i < l->n; i++) {
-		const LearnedFactor *f = &l->of[i];
-		const Setting *t = &f->setting;
-		double deeper = t->depth ? (double)s->depth / t->depth : INFINITY;
-
-		if (s->power_state == t->power_state && s->limit_w == t->limit_w &&
-		    is_as_loose(p, s, t))
-			most_mb_s = MIN(most_mb_s,
-					f->mb_s * deeper * part_kib(s, kib) / part_kib(t, kib));
-	}
-	return most_mb_s;
+	if (!l || !s->depth)
+		return 1;
+	for (size_t i = 0; i < l->n; i++)
+		if (tells_of(p, &l->of[i].setting, s))
+			add_measured(&b, &l->of[i]);
+	return io_us / (io_us + MAX(dot(b.mean, x), 0.0));
 }

@@ -10,7 +10,7 @@
 typedef struct LearnedFactor {
 	Setting setting; /* power state, power limit, depth and chunk; the rest is as found */
 	double factor;   /* served over predicted throughput; above 0 */
-	double mb_s;     /* served */
+	double io_us; /* that an IO takes there by the profile, the others in the queue included */
 } LearnedFactor;
 
 typedef struct Learned {
@@ -22,10 +22,8 @@ typedef struct Learned {
 Setting learned_part(const Setting *s);
 /* What was measured at this very setting; NULL: nothing was. */
 const LearnedFactor *learned_at(const Learned *l, const Setting *s);
-/* What the predicted throughput of a setting is to be multiplied by. A setting that was not
- * measured misses at least what a looser one misses. l NULL: 1. */
-double learned_factor(const Learned *l, const Profile *p, const Setting *s);
-/* A setting that was not measured serves at most so many MB/s, of IOs of so many KiB: with twice
- * the depth or twice the chunk of one that was, twice as much, because no IO is done sooner for
- * being larger or one of more. INFINITY: nothing is known; of SETTING_AS_FOUND nothing ever is. */
-double learned_most_mb_s(const Learned *l, const Profile *p, const Setting *s, double kib);
+/* What the predicted throughput of a setting is to be multiplied by, an IO taking io_us there by
+ * the profile. A setting that was not measured is taken to miss what explains best those that were.
+ * No setting is taken to serve more than the profile says but one where that was measured;
+ * SETTING_AS_FOUND as much. l NULL: 1. */
+double learned_factor(const Learned *l, const Profile *p, const Setting *s, double io_us);

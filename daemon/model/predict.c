@@ -179,11 +179,10 @@ static void bound(Prediction *p, double most_mb_s)
 static void correct(const StateModel *m, const Mix *mix, const Setting *s, Prediction *ret)
 {
 	const Profile *p = m->profile;
-	double idle_w = p->idle_w, factor = learned_factor(mix->learned, p, s);
-	double most_mb_s = learned_most_mb_s(mix->learned, p, s, mix_largest_kib(mix));
+	double factor = learned_factor(mix->learned, p, s, 1e6 * s->depth / ret->iops);
+	double idle_w = p->idle_w;
 
-	if (ret->mb_s > 0)
-		factor = MIN(factor, most_mb_s / ret->mb_s);
+	ret->learned = factor;
 	if (factor == 1)
 		return;
 	ret->iops *= factor;
@@ -211,6 +210,7 @@ static void predict_asleep(const Profile *p, const ConditionPower *c, Prediction
 		.watts = c->watts,
 		.p99_us = c->recovery_s * 1e6,
 		.error = c->estimated ? 2 * p->error : p->error,
+		.learned = 1,
 		.estimated = c->estimated,
 	};
 }
@@ -229,7 +229,9 @@ void predict_in(const StateModel *m, const Mix *mix, const Setting *s, double mo
 		return;
 	}
 	if (m->surface[READ_IO][RANDOM_IO].n_depths == 0) {
-		*ret = (Prediction){ .watts = p->rated_w, .error = 1, .estimated = true };
+		*ret = (Prediction){
+			.watts = p->rated_w, .error = 1, .learned = 1, .estimated = true
+		};
 		return;
 	}
 	for (Direction d = 0; d < _DIRECTION_MAX; d++)

@@ -51,6 +51,7 @@ static void describe_new(const Work *w, size_t i, PlannedDevice *ret)
 	ret->counted_w = pick->watts;
 	ret->expect_w = MIN(corrected_w(d, p.watts * bias, ret->cap_w), ret->cap_w);
 	ret->p99_us = p.p99_us;
+	ret->learned = p.learned;
 	ret->error = p.error;
 	if (f) {
 		full = f->candidates[f->n - 1].mb_s;
@@ -61,10 +62,9 @@ static void describe_new(const Work *w, size_t i, PlannedDevice *ret)
 	ret->full_mb_s = MIN(full, demand);
 	ret->floor_mb_s = floor_of(&w->terms[i], ret->full_mb_s);
 	predict_at(d, &d->current, &p);
+	ret->current_learned = p.learned;
 	ret->current_w = counted_w(w, i, p.watts * bias, cap_watts(d->profile, &d->current) * bias);
 	ret->current_mb_s = MIN(MIN(p.mb_s, demand), ret->full_mb_s);
-	ret->learned = learned_factor(d->mix.learned, d->profile, &at.setting);
-	ret->current_learned = learned_factor(d->mix.learned, d->profile, &d->current);
 	ret->worth = worth_of(w, i, ret->mb_s);
 	ret->current_worth = worth_of(w, i, ret->current_mb_s);
 	ret->stake = stake_of(w, i);

@@ -13,7 +13,6 @@
 #include "base/printable.h"
 #include "base/text.h"
 #include "sim/sim-random.h"
-#include "sim/sim-serves.h"
 
 #define DEVICES_MAX 4096 /* of one group */
 #define FAULTS_MAX  16
@@ -178,8 +177,7 @@ static const Key devices_keys[] = {
 	{ "cache_size", KEY_BYTES, KEY_AT(SimGroup, cache_bytes), .min = 1 << 30, .max = 0x1p50 },
 	{ "cached_reads", KEY_SHARE, KEY_AT(SimGroup, cached_reads) },
 	{ "workload", KEY_TEXT, KEY_AT(SimGroup, workload) },
-	{ "serves", KEY_CUSTOM, KEY_AT(SimGroup, serves), .take = sim_take_serves,
-	  .expected = SIM_SERVES },
+	{ "io_longer", KEY_DURATION, KEY_AT(SimGroup, io_longer_us), .max = USEC_PER_SEC },
 	KEYS_OF_FAMILY(SimGroup, family),
 	KEYS_OF_WORKLOAD(SimGroup, own.)
 };

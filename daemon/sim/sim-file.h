@@ -15,12 +15,6 @@ typedef struct SimWorkload {
 	SimDemand demand;
 } SimWorkload;
 
-/* What a section's devices serve less than the profile says at a setting. */
-typedef struct SimServes {
-	unsigned depth, chunk_kib; /* up to these; 0: any */
-	double share;              /* of what the profile says; 0: nothing is said */
-} SimServes;
-
 /* One [devices NAME] section. */
 typedef struct SimGroup {
 	char *name;
@@ -37,8 +31,8 @@ typedef struct SimGroup {
 	char *cache; /* the section whose devices may hold their writes; NULL none */
 	uint64_t cache_bytes;
 	double cached_reads;
-	SimServes serves;
-	SimFamily family; /* of its profile; error or drift.most NAN: the node's */
+	uint64_t io_longer_us; /* each IO takes so much longer than its profile says */
+	SimFamily family;      /* of its profile; error or drift.most NAN: the node's */
 } SimGroup;
 
 /* One fault that happens by itself. */

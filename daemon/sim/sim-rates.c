@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "base/clock.h"
-#include "sim/sim-serves.h"
 #include "sim/sim-truth.h"
 
 /* IOs outstanding at the device that the registers let through. */
@@ -61,21 +60,34 @@ static bool same_mix(const Mix *a, const Mix *b)
 	       a->read_kib == b->read_kib && a->write_kib == b->write_kib && a->depth == b->depth;
 }
 
+/* What is left of the throughput where each IO takes longer than the profile says. */
+static double longer_io(const SimNature *n, const Mix *mix, const Setting *s, const Prediction *p)
+{
+	double depth = split(mix, s->chunk_kib).depth, io_us;
+
+	if (!(n->io_longer_us > 0) || !(p->iops > 0))
+		return 1;
+	io_us = 1e6 * (s->depth ? fmin(depth, s->depth) : depth) / p->iops;
+	return io_us / (io_us + n->io_longer_us);
+}
+
 static void forecast(const SimNature *n, const Mix *mix, const Setting *s, struct SimForecastOf *f)
 {
 	Setting alone = *s;
 	Prediction p;
+	double part;
 
 	if (f->valid && setting_equal(&f->setting, s) && same_mix(&f->mix, mix))
 		return;
 	predict(n->profile, mix, s, &p);
 	f->setting = *s;
 	f->mix = *mix;
-	f->watts = p.watts;
-	f->mb_s = p.mb_s;
+	part = longer_io(n, mix, s, &p);
+	f->watts = n->profile->idle_w + (p.watts - n->profile->idle_w) * part;
+	f->mb_s = p.mb_s * part;
 	alone.depth = 1;
 	predict(n->profile, mix, &alone, &p);
-	f->alone_us = p.iops > 0 ? 1e6 / p.iops : 0;
+	f->alone_us = p.iops > 0 ? 1e6 / p.iops + n->io_longer_us : 0;
 	f->valid = true;
 }
 
@@ -188,12 +200,11 @@ static void serve(const SimNature *n, const SimMoment *m, const SimStream *work,
 	Setting s = setting_of(n, r, &work->mix);
 	Mix at_device = split(&work->mix, s.chunk_kib);
 	double family = family_factor(n, m), rest = resting_watts(n, r);
-	double serves = sim_serves_share(&n->serves, &s);
 	double capacity, dynamic, ceiling, used, most;
 
 	forecast(n, &work->mix, &s, f);
-	capacity = f->mb_s * n->speed_factor * serves;
-	dynamic = fmax(f->watts * n->watts_factor - rest, 0) * serves;
+	capacity = f->mb_s * n->speed_factor;
+	dynamic = fmax(f->watts * n->watts_factor - rest, 0);
 
 	/* hardware that would break its ceiling slows down instead */
 	ceiling = fmax(ceiling_watts(n, &s, family) - rest, 0);

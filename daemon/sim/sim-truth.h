@@ -43,7 +43,7 @@ typedef struct SimNature {
 	double speed_factor;
 	double ceiling_factor; /* how closely hardware keeps below its own ceilings, 0.98..1 */
 	bool within_rated;     /* its own error is no larger than the profile states */
-	SimServes serves;
+	double io_longer_us;   /* each IO takes so much longer than the profile says */
 	unsigned queues;
 	uint64_t epoch_us;   /* the workload's time 0 */
 	double cache_bytes;  /* of the cache above it; 0: none */

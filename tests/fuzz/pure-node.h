@@ -140,9 +140,20 @@ static inline Setting pure_part(const Setting *s, Mechanism m)
 	return part;
 }
 
+static inline bool pure_is_to_rise(const PureDevice *d)
+{
+	return cap_watts(d->in_force.profile, &d->in_force.target) >
+	       cap_watts(d->in_force.profile, &d->in_force.actual);
+}
+
+/* As knob_set_aim() does. */
 static inline void pure_aim(PureDevice *d, const Setting *target)
 {
+	bool other = !setting_equal(target, &d->in_force.target);
+
 	d->in_force.target = *target;
+	if (other)
+		d->in_force.exchanges = !pure_is_to_rise(d);
 	for (size_t k = 0; k < PURE_KNOBS; k++) {
 		Setting want = pure_part(target, d->knobs[k].mechanism);
 		Setting is = pure_part(&d->verified, d->knobs[k].mechanism);
@@ -299,8 +310,9 @@ static inline void pure_succeed(PureNode *n, PureDevice *d)
 	if (!d->in_force.busy)
 		return;
 	if (!d->out.raises) {
+		if (!pure_is_to_rise(d))
+			d->in_force.may_rise_us = n->now_us + n->policy.dwell_us;
 		setting_take(&d->in_force.actual, &d->sent, m);
-		d->in_force.may_rise_us = n->now_us + n->policy.dwell_us;
 	}
 	setting_take(&d->verified, &d->sent, m);
 	d->in_force.busy = false;

@@ -5,6 +5,8 @@
 
 #include "test-control.h"
 
+#include "control/overload.h"
+
 #define TOLERANCE_S 3
 #define REGAINED_S  600.0
 #define HELD_BACK   0.99 /* of what is asked for */
@@ -161,6 +163,45 @@ static void everybody_at_once_spends_no_more_than_is_tolerated(void **state)
 	fixture_close(&f);
 }
 
+/* How many seconds of so much over the budget it takes until caps count; 0: they do not. */
+static unsigned seconds_until_caps_count(const Fixture *f, double over)
+{
+	const Control *c = f->control;
+	double drawn_w = (1 + over) * c->limits.budget_w;
+	Tools t = c->tools;
+	Overload o;
+
+	overload_init(&o, true);
+	o.counted_us = t.now_us;
+	for (unsigned s = 1; s <= 600; s++) {
+		t.now_us += USEC_PER_SEC;
+		if (overload_count(&o, &c->limits, drawn_w, true, &t).level) {
+			assert_true(o.spent_s <= TOLERANCE_S);
+			return s;
+		}
+	}
+	return 0;
+}
+
+static void caps_count_at_once_where_much_is_spent_and_later_where_little_is(void **state)
+{
+	Overload o;
+	Fixture f;
+
+	(void)state;
+	open_node(&f, "flash");
+	limit_to(&f, 200, TOLERANCE_S);
+	/* what a limit that has just begun finds is no overrun of it */
+	overload_init(&o, true);
+	assert_false(overload_count(&o, &f.control->limits, 400, true, &f.control->tools).level);
+	fixture_run(&f, 2);
+	assert_int_equal(seconds_until_caps_count(&f, 0.6), 1);
+	assert_int_equal(seconds_until_caps_count(&f, 0.15), 2);
+	assert_in_range(seconds_until_caps_count(&f, 0.02), 10, 15);
+	assert_int_equal(seconds_until_caps_count(&f, 0), 0);
+	fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +209,7 @@ int main(void)
 		cmocka_unit_test(a_dry_run_says_what_the_limit_will_cost),
 		cmocka_unit_test(without_tolerance_what_they_can_draw_is_within_the_limit),
 		cmocka_unit_test(a_binding_budget_is_used_and_held),
+		cmocka_unit_test(caps_count_at_once_where_much_is_spent_and_later_where_little_is),
 		cmocka_unit_test(everybody_at_once_spends_no_more_than_is_tolerated),
 	};
 

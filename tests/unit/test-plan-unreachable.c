@@ -189,6 +189,33 @@ static void what_saves_less_than_a_watt_is_not_taken(void **state)
 	assert_true(n_kept > 0 && n_taken > 0);
 }
 
+/* A disk of which less is expected than it can draw: what it can draw is brought down by two watts,
+ * what it is expected to draw by half of one. */
+static void what_is_tolerated_saves_less_and_is_taken_in_an_emergency_alone(void **state)
+{
+	_cleanup_(plan_freep) Plan *strict = NULL, *tolerant = NULL, *emergency = NULL;
+	PlanDevice *d;
+	Node n;
+	(void)state;
+
+	start(&n, 0);
+	d = add(&n, "seagate-exos-7e2000", INFINITY);
+	d->measured = true;
+	d->correction = 0.6;
+	fair.floor.share = 0;
+	strict = planned(&n, 1, 0);
+	n.in.at_once_w = 10;
+	tolerant = planned(&n, 1, 0);
+	emergency = planned(&n, 1, INFINITY);
+	fair.floor.share = FLOOR;
+	assert_true(share_of(&strict->devices[0]) < 0.1);
+	assert_int_equal(tolerant->devices[0].reason, PLAN_LITTLE_SAVED);
+	assert_true(share_of(&tolerant->devices[0]) >= TRUE_ENOUGH);
+	assert_true(tolerant->shortfall_w > strict->shortfall_w);
+	assert_true(tolerant->shortfall_w < emergency->shortfall_w + 1);
+	assert_true(emergency->shortfall_w <= strict->shortfall_w);
+}
+
 static void a_pool_keeps_one_floor(void **state)
 {
 	_cleanup_(plan_freep) Plan *p = NULL;
@@ -254,6 +281,7 @@ int main(void)
 		cmocka_unit_test(floors_yield_for_the_moment_that_a_saving_takes),
 		cmocka_unit_test(floors_yield_where_that_meets_the_budget),
 		cmocka_unit_test(what_saves_less_than_a_watt_is_not_taken),
+		cmocka_unit_test(what_is_tolerated_saves_less_and_is_taken_in_an_emergency_alone),
 		cmocka_unit_test(a_pool_keeps_one_floor),
 		cmocka_unit_test(a_group_keeps_its_floors_but_in_its_emergency),
 		cmocka_unit_test(a_floor_that_comes_with_demand_is_given),

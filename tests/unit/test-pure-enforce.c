@@ -93,12 +93,49 @@ static void raises_wait_for_room_and_for_the_dwell(void **state)
 	profile_free(p);
 }
 
+/* Of one kind only both knobs would be moved at once. */
+static void an_exchange_is_made_whole_or_waits_whole(void **state)
+{
+	static const Setting few_large = { .power_state = -1, .depth = 1, .chunk_kib = 256 };
+	static const Setting many_small = { .power_state = -1, .depth = 64, .chunk_kib = 4 };
+	KnobInForce knobs[2] = { { .mechanism = MECHANISM_DEPTH, .pending = true },
+				 { .mechanism = MECHANISM_CHUNK, .pending = true } };
+	Profile *p = pure_profile(false);
+	DeviceInForce d = { .profile = p, .group = PLAN_NO_GROUP, .knobs = knobs };
+	InForce f = { .devices = &d, .n_devices = 1, .n_knobs = 2, .now_us = 10, .limit_w = 1e3 };
+	Admitted a;
+
+	(void)state;
+	d.actual = few_large;
+	d.target = many_small;
+	d.cap_w = admit_cap_w(&d, &d.actual);
+	d.may_rise_us = 11;
+	assert_true(admit_cap_w(&d, &d.target) > d.cap_w);
+	assert_int_equal(admit(&f, &a), 0);
+	f.now_us = 11;
+	assert_int_equal(admit(&f, &a), 1);
+	assert_int_equal(a.knob, 1);
+	assert_false(a.raises);
+
+	d.actual = (Setting){ .power_state = -1, .depth = 1, .chunk_kib = 4 };
+	d.cap_w = admit_cap_w(&d, &d.actual);
+	knobs[1].pending = false;
+	d.may_rise_us = 12;
+	assert_int_equal(admit(&f, &a), 0);
+	d.exchanges = true;
+	assert_int_equal(admit(&f, &a), 1);
+	assert_int_equal(a.knob, 0);
+	assert_true(a.raises);
+	profile_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whatever_happens_caps_are_within_the_limit_or_falling),
 		cmocka_unit_test(a_busy_device_is_left_alone_and_others_take_one_step_each),
 		cmocka_unit_test(raises_wait_for_room_and_for_the_dwell),
+		cmocka_unit_test(an_exchange_is_made_whole_or_waits_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What is asked of a device: who is held back is not taken to ask for less because it is served
+ * less. */
+
+#include "test-control.h"
+
+#define PAIR                                                                                       \
+	SIM_NODE("balanced")                                                                       \
+	"[devices flash]\nprofile = samsung-pm9a3\ngroup = flash\nqueues = 1\ncount = 2\n"         \
+	"read = 0%\nrandom = 100%\nread_size = 256K\nwrite_size = 256K\ndepth = 64\n"              \
+	"demand = constant 900\n"
+
+static const Setting shaped = { .power_state = -1, .depth = 16, .chunk_kib = 32 };
+static const Setting paced = { .power_state = -1, .pace_w = 4 };
+
+/* A look at a device that serves so much, with so many outstanding. */
+static void look(Fixture *f, Managed *md, const Setting *s, double mb_s, double depth)
+{
+	Workload *w = &md->workload;
+	double iops = mb_s * 1e6 / (256 * 1024);
+
+	md->knobs.actual = *s;
+	w->rates.mb_s[WRITE_IO] = mb_s;
+	w->rates.iops[WRITE_IO] = iops;
+	w->rates.depth = depth;
+	w->rates.latency_us = 1e6 * depth / iops;
+	w->rates.joules_per_s = iops * mix_price_joules(md->device->profile, &w->mix);
+	workload_judge(md, f->control->policies.chosen, &f->control->tools);
+}
+
+/* Two devices that ask for 900 MB/s each when nothing holds them. */
+static Managed *open_pair(Fixture *f, const char *node)
+{
+	Managed *md;
+
+	fixture_open_text(f, node);
+	fixture_start(f);
+	for_each_device(Managed, each, &f->control->fleet)
+	{
+		each->workload.mix =
+			(Mix){ .random_share = 1, .read_kib = 256, .write_kib = 256, .depth = 64 };
+		each->workload.has_mix = true;
+		each->workload.rates = (MeterRates){ .seconds = 1,
+						     .random_share = 1,
+						     .read_kib = NAN,
+						     .write_kib = 256,
+						     .wait_p50_us = NAN,
+						     .wait_p99_us = NAN };
+		look(f, each, &SETTING_AS_FOUND, 900, 3);
+	}
+	md = f->control->fleet.devices[0];
+	assert_true(md->workload.demand_mb_s == 900);
+	return md;
+}
+
+static void who_is_not_held_back_asks_for_what_it_is_served(void **state)
+{
+	Managed *md;
+	Fixture f;
+
+	(void)state;
+	md = open_pair(&f, PAIR);
+	look(&f, md, &SETTING_AS_FOUND, 300, 2);
+	assert_true(md->workload.demand_mb_s == 300);
+	look(&f, md, &paced, 100, 1);
+	assert_true(md->workload.demand_mb_s == 100);
+	fixture_close(&f);
+}
+
+static void one_look_with_depth_to_spare_lowers_no_demand(void **state)
+{
+	Managed *md;
+	Fixture f;
+
+	(void)state;
+	md = open_pair(&f, PAIR);
+	look(&f, md, &shaped, 400, 15.9);
+	for (int i = 0; i < 2; i++)
+		look(&f, md, &shaped, 100, 0.5);
+	assert_true(md->workload.demand_mb_s > 800);
+	look(&f, md, &shaped, 100, 0.5);
+	assert_true(md->workload.demand_mb_s == 100);
+	fixture_close(&f);
+}
+
+static void a_look_that_began_under_another_shape_tells_nothing_of_the_mix(void **state)
+{
+	Managed *md;
+	Fixture f;
+
+	(void)state;
+	md = open_pair(&f, PAIR);
+	look(&f, md, &shaped, 400, 15.9);
+	md->workload.last_io_us = now_us(&f);
+	md->workload.rates.random_share = 0;
+	md->workload.rates.write_kib = 20;
+	look(&f, md, &SETTING_AS_FOUND, 400, 15.9);
+	assert_true(md->workload.mix.random_share > 0.9 && md->workload.mix.write_kib > 250);
+	look(&f, md, &SETTING_AS_FOUND, 400, 15.9);
+	assert_true(md->workload.mix.random_share < 0.6 && md->workload.mix.write_kib < 200);
+	fixture_close(&f);
+}
+
+static void who_was_paced_slower_a_moment_ago_is_held_back(void **state)
+{
+	const Setting slower = { .power_state = -1, .pace_w = 1 };
+	Managed *md;
+	double mb_s;
+	Fixture f;
+
+	(void)state;
+	md = open_pair(&f, PAIR);
+	mb_s = 1 / mix_price_joules(md->device->profile, &md->workload.mix) * 256 * 1024 / 1e6;
+	look(&f, md, &slower, mb_s, 1);
+	look(&f, md, &paced, mb_s, 1);
+	assert_true(md->workload.demand_mb_s > 800);
+	look(&f, md, &paced, mb_s, 1);
+	assert_true(md->workload.demand_mb_s == mb_s);
+	fixture_close(&f);
+}
+
+static void who_waits_much_longer_than_before_the_limit_is_held_back(void **state)
+{
+	Managed *md;
+	Fixture f;
+
+	(void)state;
+	md = open_pair(&f, PAIR);
+	md->workload.unheld.wait_p99_us = 1000;
+	md->workload.rates.wait_p99_us = 4100;
+	look(&f, md, &paced, 100, 1);
+	assert_true(md->workload.demand_mb_s > 800);
+	md->workload.rates.wait_p99_us = 3900;
+	look(&f, md, &paced, 100, 1);
+	assert_true(md->workload.demand_mb_s == 100);
+	fixture_close(&f);
+}
+
+static void who_works_for_a_pool_waits_for_the_member_that_is_held_back(void **state)
+{
+	Managed *md, *other;
+	Fixture f;
+
+	(void)state;
+	md = open_pair(&f, PAIR "pool = stripe\n");
+	other = f.control->fleet.devices[1];
+	look(&f, other, &shaped, 400, 15.9);
+	look(&f, md, &paced, 100, 1);
+	assert_true(md->workload.demand_mb_s > 800);
+	look(&f, other, &SETTING_AS_FOUND, 300, 2);
+	look(&f, md, &paced, 100, 1);
+	assert_true(md->workload.demand_mb_s == 100);
+	fixture_close(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_is_not_held_back_asks_for_what_it_is_served),
+		cmocka_unit_test(one_look_with_depth_to_spare_lowers_no_demand),
+		cmocka_unit_test(a_look_that_began_under_another_shape_tells_nothing_of_the_mix),
+		cmocka_unit_test(who_was_paced_slower_a_moment_ago_is_held_back),
+		cmocka_unit_test(who_waits_much_longer_than_before_the_limit_is_held_back),
+		cmocka_unit_test(who_works_for_a_pool_waits_for_the_member_that_is_held_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
