@@ -53,7 +53,7 @@ bool plan_worth_changing(const Plan *held, const Plan *next, const Policy *polic
 	/* what is expected to be drawn grows with what is asked for */
 	held_w = MAX(held->counted_w, next->at_once ? next->current_w : 0);
 	/* where neither fits, what they are worth tells: a floor may have come with demand */
-	if (held_w > next->budget_w &&
+	if (held_w > next->budget_w + SHORTFALL_LEAST_W &&
 	    (next->counted_w <= next->budget_w || next->counted_w * (1 + least) < held_w))
 		return true;
 	if (same_terms(held, next))

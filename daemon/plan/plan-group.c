@@ -4,11 +4,6 @@
 
 #include "plan/plan-work.h"
 
-/* So many are tried for the watts of groups. */
-#define PRICES 5
-/* A pool in several groups is planned so often, for what the others of it can use. */
-#define ROUNDS 3
-
 /* Units, or what lies in one group of them. */
 typedef struct Subset {
 	size_t *members;
@@ -148,7 +143,7 @@ static int solve_subset(Work *w, const Subset *s, double budget_w, double price,
 	return r;
 }
 
-static double group_watts(const Work *w, size_t group)
+double group_watts(const Work *w, size_t group)
 {
 	double sum_w = 0;
 
@@ -199,20 +194,19 @@ static int pin_a_group(Work *w, double price, bool *done)
 	return 0;
 }
 
-/* The whole node, and each group that is over its limit by itself, where a watt has that price.
- * *ret_bound: no plan is worth more, with the groups' limits or without. */
-static int solve_at(Work *w, const Subset *all, double price, double *ret_bound, Solution *ret)
+int solve_at_price(Work *w, double price, double *ret_bound, Solution *ret)
 {
 	_cleanup_free_ bool *done = calloc(w->in->n_groups + 1, sizeof(*done));
 	_cleanup_(solution_done) Solution s = {};
+	_cleanup_(subset_done) Subset all = {};
 	bool pinned = false;
-	int r = done ? 0 : -ENOMEM;
+	int r = done ? subset_new(w, PLAN_NO_GROUP, &all) : -ENOMEM;
 
 	for (size_t i = 0; i < w->in->n_devices; i++)
 		w->pinned[i] = false;
 	while (r >= 0) {
 		solution_done(&s);
-		r = solve_subset(w, all, w->in->budget_w, 0, &s);
+		r = solve_subset(w, &all, w->in->budget_w, 0, &s);
 		if (r < 0)
 			return r;
 		if (!pinned)
@@ -228,147 +222,4 @@ static int solve_at(Work *w, const Subset *all, double price, double *ret_bound,
 	ret->optimal = s.optimal && !pinned;
 	s = (Solution){};
 	return pinned;
-}
-
-typedef struct Picks {
-	Pick *picks;
-	bool *pinned;
-} Picks;
-
-static void picks_done(Picks *p)
-{
-	free(p->picks);
-	free(p->pinned);
-}
-
-static int picks_new(size_t n, Picks *ret)
-{
-	*ret = (Picks){ calloc(n + 1, sizeof(*ret->picks)), calloc(n + 1, sizeof(*ret->pinned)) };
-	return ret->picks && ret->pinned ? 0 : -ENOMEM;
-}
-
-static void swap_picks(Work *w, Picks *p)
-{
-	Picks in_work = { w->picks, w->pinned };
-
-	w->picks = p->picks;
-	w->pinned = p->pinned;
-	*p = in_work;
-}
-
-/* Solves again at that price; the better one stays. *ret_rate: what a watt more is worth then. */
-static int try_price(Work *w, const Subset *all, double price, Solution *s, double *ret_rate)
-{
-	_cleanup_(solution_done) Solution charged = {};
-	_cleanup_(picks_done) Picks uncharged = {};
-	double bound_value, short_w = shortfall_of(w, s), less_w;
-	int r = picks_new(w->in->n_devices, &uncharged);
-
-	if (r < 0)
-		return r;
-	swap_picks(w, &uncharged);
-	r = solve_at(w, all, price, &bound_value, &charged);
-	less_w = r < 0 ? 0 : short_w - shortfall_of(w, &charged);
-	*ret_rate = charged.rate;
-	if (r < 0 || less_w < -SHORTFALL_LEAST_W ||
-	    (less_w <= SHORTFALL_LEAST_W && charged.total_value <= s->total_value)) {
-		swap_picks(w, &uncharged);
-		return MIN(r, 0);
-	}
-	solution_done(s);
-	*s = charged;
-	charged = (Solution){};
-	return 0;
-}
-
-/* A group that spends its last watt may keep it from others to whom it is worth more: each watt of
- * a group is charged what one more would be worth to them. The more is charged the less it is worth
- * then, so that bisection finds the price that is what a watt is worth. */
-static int solve_charged(Work *w, const Subset *all, Solution *s)
-{
-	double lo = 0, hi = s->rate, rate;
-	int r = try_price(w, all, hi, s, &rate);
-
-	for (int k = 0; r >= 0 && k < PRICES; k++) {
-		double price = (lo + hi) / 2;
-
-		r = try_price(w, all, price, s, &rate);
-		*(rate > price ? &lo : &hi) = price;
-	}
-	return r;
-}
-
-static void unbound(Work *w)
-{
-	for (size_t i = 0; i < w->in->n_devices; i++)
-		w->bounds[i] = INFINITY;
-}
-
-/* The members of a pool that lie in several groups, each planned by itself, got shares of their
- * own: what is above the least of them is of no use. */
-static void bind_pools(Work *w)
-{
-	for (size_t u = 0; u < w->units.n; u++) {
-		const Unit *unit = &w->units.units[u];
-		double least = INFINITY;
-
-		for (size_t m = 0; m < unit->n; m++)
-			least = MIN(least, w->picks[unit->members[m]].share);
-		for (size_t m = 0; m < unit->n && unit->n > 1 && least > 0; m++)
-			w->bounds[unit->members[m]] = least;
-	}
-}
-
-static int solve_bound(Work *w, const Subset *all, Solution *s)
-{
-	int r = 0;
-
-	for (int k = 0; r >= 0 && k < ROUNDS; k++) {
-		double rate;
-
-		bind_pools(w);
-		r = try_price(w, all, 0, s, &rate);
-	}
-	if (r >= 0 && s->rate > 0)
-		r = solve_charged(w, all, s);
-	unbound(w);
-	return r;
-}
-
-/* Does a pool lie in several groups, or in one and outside of it? */
-static bool pools_straddle(const Work *w)
-{
-	for (size_t u = 0; u < w->units.n; u++) {
-		const Unit *unit = &w->units.units[u];
-
-		for (size_t m = 1; m < unit->n; m++)
-			if (w->in->devices[unit->members[m]].group !=
-			    w->in->devices[unit->members[0]].group)
-				return true;
-	}
-	return false;
-}
-
-int solve_groups(Work *w, Solution *ret)
-{
-	_cleanup_(solution_done) Solution s = {};
-	_cleanup_(subset_done) Subset all = {};
-	double bound_value = 0;
-	bool pinned;
-	int r = subset_new(w, PLAN_NO_GROUP, &all);
-
-	unbound(w);
-	if (r >= 0)
-		r = solve_at(w, &all, 0, &bound_value, &s);
-	pinned = r > 0;
-	if (pinned && pools_straddle(w))
-		r = solve_bound(w, &all, &s);
-	else if (pinned && s.rate > 0)
-		r = solve_charged(w, &all, &s);
-	if (r < 0)
-		return r;
-	*ret = s;
-	ret->bound_value = MAX(bound_value, s.total_value);
-	s = (Solution){};
-	return 0;
 }

@@ -284,7 +284,13 @@ double shortfall_of(const Work *w, const Solution *s);
 Condition light_rest_of(const Work *w, size_t i);
 /* Lets devices with nothing to do rest; -ENOMEM. */
 int rest_devices(const Work *w, PlannedDevice *devices);
-/* plan-group.c: solves the whole node, then by itself each group that is over its limit. */
+/* plan-group.c: solves the whole node, and by itself each group that is over its limit, where it is
+ * charged that price for a watt. *ret_bound: no plan is worth more, with the groups' limits or
+ * without. 1: a group was over its limit; -ENOMEM. */
+int solve_at_price(Work *w, double price, double *ret_bound, Solution *ret);
+/* What the picks of a group draw together. */
+double group_watts(const Work *w, size_t group);
+/* plan-group-trial.c: the best of what is tried with groups over their limits. -ENOMEM. */
 int solve_groups(Work *w, Solution *ret);
 
 /* plan-reason.c */

@@ -96,15 +96,6 @@ static double above(double w, double limit_w)
 	return w > limit_w + SHORTFALL_LEAST_W ? w - limit_w : 0;
 }
 
-static double group_watts(const Work *w, size_t group)
-{
-	double group_w = 0;
-
-	for (size_t i = 0; i < w->in->n_devices; i++)
-		group_w += w->in->devices[i].group == group ? w->picks[i].watts : 0;
-	return group_w;
-}
-
 /* Of each group's reserve this share may be spent: 0 or 1. */
 static LimitShortfall limit_shortfall(const Work *w, double spent)
 {

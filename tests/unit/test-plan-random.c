@@ -207,7 +207,8 @@ static void more_watts_are_never_worth_less(void **state)
 			p = checked(&n);
 			if (p->shortfall_w > 0)
 				continue;
-			assert_true(p->value >= last * (1 - 1e-9));
+			/* what only tells equals apart is worth less than that */
+			assert_true(p->value >= last * (1 - 1e-6));
 			last = p->value;
 			compared++;
 		}
