@@ -36,15 +36,31 @@ bcache_stop() { # DISK
 
 # The logical volume wc/data over DISK, with its cache on the disk CACHE, as LVM makes it.
 writecache_make() { # DISK CACHE [OPTION...]
+	local waiter made
 	modprobe dm_writecache || return
 	# LVM takes no disk of a driver that it does not know
 	echo 'devices { types = [ "nullb", 16 ] }' >/etc/lvm/lvmlocal.conf
+	end_waits &
+	waiter=$!
 	{
 		vgcreate --yes wc "/dev/$1" "/dev/$2" &&
 			lvcreate --yes --wipesignatures n -n data -l 100%PVS wc "/dev/$1" &&
 			lvcreate --yes --wipesignatures n --activate n -n fast -l 100%PVS wc "/dev/$2" &&
 			lvconvert --yes --type writecache "${@:3}" --cachevol fast wc/data
 	} >/dev/null && udevadm settle --timeout=20
+	made=$?
+	kill "$waiter" 2>/dev/null
+	return $made
+}
+
+# LVM waits for udev without end where udev hangs on another device: that is said, and LVM goes on.
+end_waits() {
+	local pid
+	sleep 60
+	for pid in $(pidof systemd-udevd); do
+		echo "# udev, process $pid: $(tr '\0' ' ' <"/proc/$pid/cmdline") $(tr '\n' ' ' <"/proc/$pid/stack")"
+	done
+	dmsetup udevcomplete_all --yes >/dev/null
 }
 
 # The same where it was made before.
