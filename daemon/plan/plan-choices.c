@@ -307,9 +307,10 @@ static Pick pick_at(const Curve *c, double share)
 	       (c->pieces[k].hi_share < share ||
 		is_dearer(&c->pieces[k], &c->pieces[k + 1], share)))
 		k++;
-	p = (Pick){ .piece = c->pieces[k], .share = share };
-	p.watts = piece_watts(&p.piece, share);
-	p.cap_w = piece_cap(&p.piece, share);
+	/* what is as it is, is it whatever share the others of its unit get */
+	p = (Pick){ .piece = c->pieces[k], .share = c->fixed ? c->pieces[k].lo_share : share };
+	p.watts = piece_watts(&p.piece, p.share);
+	p.cap_w = piece_cap(&p.piece, p.share);
 	return p;
 }
 
