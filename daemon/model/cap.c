@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <math.h>
 
+#include "model/mixing.h"
 #include "model/predict-state.h"
 
 double paced_cap_watts(const Profile *p, double pace_w)
@@ -33,7 +34,7 @@ double cap_watts_in(const StateModel *m, const Setting *s)
 	if (condition_sleeps(s->condition) && c->present)
 		return MIN(cap, c->watts * (1 + (c->estimated ? 2 : 1) * p->error));
 	if (s->depth > 0 || s->chunk_kib > 0)
-		cap = MIN(cap, state_model_reach(m, s->depth, s->chunk_kib));
+		cap = MIN(cap, mixing_most(p) * state_model_reach(m, s->depth, s->chunk_kib));
 	if (s->limit_w > 0)
 		cap = MIN(cap, s->limit_w);
 	if (s->pace_w > 0)
@@ -64,5 +65,5 @@ double profile_operating_w(const Profile *p)
 	for (Direction d = 0; d < _DIRECTION_MAX; d++)
 		for (Pattern t = 0; t < _PATTERN_MAX; t++)
 			most_w = MAX(most_w, surface_most_w(&m.surface[d][t]));
-	return MIN(p->idle_w + most_w, p->rated_w);
+	return MIN(p->idle_w + mixing_most(p) * most_w, p->rated_w);
 }

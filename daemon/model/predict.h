@@ -37,8 +37,9 @@ typedef struct Prediction {
 
 /* Expected power and throughput of a saturating workload of this mix, corrected by what was
  * learned. A device that serves less draws less above idle. Mixes are the time-weighted mean of
- * their pure parts, with the error widened for mixing: a mix cannot be interpolated from pure runs
- * (27 % and 19 % off at 256 KiB in Nibler and Ropars). */
+ * their pure parts, corrected as far as mixes were measured near by, with the error widened where
+ * none was: a mix cannot be interpolated from pure runs (27 % and 19 % off at 256 KiB in Nibler and
+ * Ropars). */
 void predict(const Profile *p, const Mix *mix, const Setting *s, Prediction *ret);
 
 /* The same while the workload asks for only demand_mb_s: watts between idle and saturated. */

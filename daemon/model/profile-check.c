@@ -8,6 +8,8 @@
 
 /* This is far above what a drive needs, and bounds the comparing of all points with all. */
 #define POINTS_MAX 400
+/* 6 Gbit/s in 8b/10b. */
+#define SATA_MB_S 600.0
 
 static _printf_(3, 4) void complain(ProfileFile *f, unsigned line, const char *format, ...)
 {
@@ -22,6 +24,14 @@ static _printf_(3, 4) void complain(ProfileFile *f, unsigned line, const char *f
 		log_warning("%s: %s", f->profile->path, text);
 	else
 		ini_complain(&(IniLine){ .path = f->profile->path, .line = line }, "%s", text);
+}
+
+static bool has_pure_point(const Profile *p)
+{
+	for (size_t i = 0; i < p->n_points; i++)
+		if (!point_is_mix(&p->points[i]))
+			return true;
+	return false;
 }
 
 static void check_whole(ProfileFile *f)
@@ -43,8 +53,10 @@ static void check_whole(ProfileFile *f)
 	if (p->link_saving_w > p->idle_w)
 		complain(f, f->rated_line, "link_saving (%g W) is above idle (%g W)",
 			 p->link_saving_w, p->idle_w);
-	if (p->n_points == 0)
-		complain(f, NO_LINE, "no point= in [points]: at least one is needed");
+	if (!has_pure_point(p))
+		complain(f, NO_LINE,
+			 "no point= of reads or writes alone in [points]: at least one "
+			 "is needed");
 }
 
 static void check_states(ProfileFile *f)
@@ -99,7 +111,7 @@ static bool same_place(const Point *a, const Point *b)
 {
 	return a->power_state == b->power_state && a->depth == b->depth &&
 	       a->chunk_kib == b->chunk_kib && a->direction == b->direction &&
-	       a->pattern == b->pattern;
+	       a->read_share == b->read_share && a->pattern == b->pattern;
 }
 
 static void check_point(ProfileFile *f, size_t i)
@@ -124,12 +136,39 @@ static void check_point(ProfileFile *f, size_t i)
 		complain(f, line, "point of power state %d, which serves no IO", q->power_state);
 	if (q->mb_s <= 0 || q->iops <= 0)
 		complain(f, line, "point without throughput");
+	else if (p->kind == KIND_SATA_SSD && q->mb_s > SATA_MB_S)
+		complain(f, line, "point (%g MB/s) is above what SATA carries (%g MB/s)", q->mb_s,
+			 SATA_MB_S);
 	else if (fabs(mb_s / q->mb_s - 1) > 0.1)
 		complain(f, line, "point: %g IOPS of %u KiB are %g MB/s, not %g", q->iops,
 			 q->chunk_kib, mb_s, q->mb_s);
 	for (size_t j = 0; j < i; j++)
 		if (same_place(q, &p->points[j]))
 			complain(f, line, "point given already in line %u", f->point_lines[j]);
+}
+
+/* Who asks for more at a time is not served by a device that draws less or answers sooner. */
+static void check_deeper(ProfileFile *f, size_t i)
+{
+	const Point *q = &f->profile->points[i];
+
+	for (size_t j = 0; j < f->profile->n_points; j++) {
+		const Point *o = &f->profile->points[j];
+		Point at = *o;
+
+		at.depth = q->depth;
+		if (o->depth >= q->depth || !same_place(q, &at))
+			continue;
+		if (q->watts < o->watts)
+			complain(f, f->point_lines[i],
+				 "point (%g W) draws less than at depth %u (%g W, line %u)",
+				 q->watts, o->depth, o->watts, f->point_lines[j]);
+		if (q->p99_us > 0 && q->p99_us < o->p99_us)
+			complain(f, f->point_lines[i],
+				 "point (p99 %g us) answers sooner than at depth %u (%g us, "
+				 "line %u)",
+				 q->p99_us, o->depth, o->p99_us, f->point_lines[j]);
+	}
 }
 
 /* Counts the distinct depths and chunks of the table that holds point i, at the first point that
@@ -176,6 +215,8 @@ void profile_check(ProfileFile *f)
 	for (size_t i = 0; i < f->profile->n_points; i++)
 		check_point(f, i);
 	if (!f->bad)
-		for (size_t i = 0; i < f->profile->n_points; i++)
+		for (size_t i = 0; i < f->profile->n_points; i++) {
+			check_deeper(f, i);
 			check_axes(f, i);
+		}
 }

@@ -20,9 +20,15 @@ typedef struct ProfileFile {
 } ProfileFile;
 
 /* "ps=0 qd=64 chunk=256K write random: 14.0W 1500MB/s 5722iops p99=12000us error=5% estimated":
- * blanks between, in any order; ps (0), iops (MB/s over chunk), p99, error and estimated may be
- * left out. Every complaint is made here. ret->error stays 0 when not given. */
+ * blanks between, in any order; read=50% instead of write is a mix; ps (0), iops (MB/s over chunk),
+ * p99, error and estimated may be left out. Every complaint is made here. ret->error stays 0 when
+ * not given. */
 int point_parse(const IniLine *l, Point *ret);
+
+static inline bool point_is_mix(const Point *p)
+{
+	return p->read_share > 0 && p->read_share < 1;
+}
 
 /* What can only be seen with the whole file at hand. Complaints carry the line they are about. */
 void profile_check(ProfileFile *f);

@@ -17,6 +17,7 @@ typedef enum Field {
 	FIELD_P99 = 1 << 8,
 	FIELD_ERROR = 1 << 9,
 	FIELD_ESTIMATED = 1 << 10,
+	FIELD_READ_SHARE = 1 << 11,
 } Field;
 
 /* A word is a prefix, a number and a suffix; those without a number stand for `value`. */
@@ -37,6 +38,7 @@ static const Word words[] = {
 	{ "", "W", FIELD_WATTS, true, 0, 1000 },
 	{ "", "MB/s", FIELD_MB_S, true, 0, 1e6 },
 	{ "", "iops", FIELD_IOPS, true, 0, 1e9 },
+	{ "read=", "%", FIELD_READ_SHARE, true, 1, 99 },
 	{ "read", "", FIELD_DIRECTION, .value = READ_IO },
 	{ "write", "", FIELD_DIRECTION, .value = WRITE_IO },
 	{ "random", "", FIELD_PATTERN, .value = RANDOM_IO },
@@ -45,12 +47,12 @@ static const Word words[] = {
 };
 
 static const struct {
-	Field field;
+	unsigned fields; /* one of them */
 	const char *what;
 } required[] = {
 	{ FIELD_DEPTH, "qd=" },
 	{ FIELD_CHUNK, "chunk=" },
-	{ FIELD_DIRECTION, "read or write" },
+	{ FIELD_DIRECTION | FIELD_READ_SHARE, "read, write or read=, the share of reads" },
 	{ FIELD_PATTERN, "random or sequential" },
 	{ FIELD_WATTS, "W" },
 	{ FIELD_MB_S, "MB/s" },
@@ -70,6 +72,7 @@ static void point_set(Point *p, Field field, double v)
 	case FIELD_P99: p->p99_us = v; break;
 	case FIELD_ERROR: p->error = v / 100; break;
 	case FIELD_ESTIMATED: p->estimated = true; break;
+	case FIELD_READ_SHARE: p->read_share = v / 100; break;
 	}
 }
 
@@ -131,8 +134,12 @@ int point_parse(const IniLine *l, Point *ret)
 		if (point_word(l, &p, &seen, *t) < 0)
 			return -EINVAL;
 	for (size_t i = 0; i < ELEMENTSOF(required); i++)
-		if (!(seen & required[i].field))
+		if (!(seen & required[i].fields))
 			return ini_complain(l, "point without %s", required[i].what);
+	if ((seen & FIELD_DIRECTION) && (seen & FIELD_READ_SHARE))
+		return ini_complain(l, "point: a share of reads is neither read nor write");
+	if (seen & FIELD_DIRECTION)
+		p.read_share = p.direction == READ_IO;
 	if (!(seen & FIELD_IOPS))
 		p.iops = p.mb_s * 1e6 / (p.chunk_kib * 1024.0);
 	*ret = p;

@@ -9,6 +9,7 @@
 #include "base/printable.h"
 #include "base/text.h"
 #include "model/energy-fit.h"
+#include "model/mixing.h"
 #include "model/profile-file.h"
 
 #define HOUR_US 3600e6
@@ -57,6 +58,7 @@ static const Key profile_keys[] = {
 	{ "idle", A_POWER, KEY_AT(Profile, idle_w) },
 	{ "error", AN_ERROR, KEY_AT(Profile, error) },
 	{ "link_saving", A_POWER, KEY_AT(Profile, link_saving_w) },
+	{ "link_recovery", A_TIME, KEY_AT(Profile, link_recovery_s), .per = 1e6 },
 	{ "cycles", KEY_UNSIGNED, KEY_AT(Profile, rated_cycles_start), .max = 1e8,
 	  .expected = "a number of spin-downs up to 100000000" },
 };
@@ -205,6 +207,27 @@ static void complete_points(Profile *p)
 	}
 }
 
+/* The mixes out of the points. */
+static int part_mixes(Profile *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_points; i++) {
+		MixPoint *slot;
+
+		if (!point_is_mix(&p->points[i])) {
+			p->points[n++] = p->points[i];
+			continue;
+		}
+		slot = ARRAY_GROW(p->mixes, p->n_mixes);
+		if (!slot)
+			return -ENOMEM;
+		*slot = (MixPoint){ p->points[i], 1, 1 };
+	}
+	p->n_points = n;
+	return 0;
+}
+
 /* A profile goes by the name of its file. */
 static bool has_fit_name(const Profile *p)
 {
@@ -233,7 +256,11 @@ int profile_read(const char *path, Profile **ret)
 	free(f.point_lines);
 	if (r < 0)
 		return r == -EBADMSG ? -EINVAL : r;
+	r = part_mixes(p);
+	if (r < 0)
+		return r;
 	energy_fit(p);
+	mixes_relate(p);
 	*ret = TAKE_PTR(p);
 	return 0;
 }

@@ -32,6 +32,7 @@ Profile *profile_free(Profile *p)
 	free(p->path);
 	strv_free(p->models);
 	free(p->points);
+	free(p->mixes);
 	free(p);
 	return NULL;
 }

@@ -35,12 +35,20 @@ typedef struct Point {
 	int power_state; /* 0 where the device has one only */
 	unsigned depth;
 	unsigned chunk_kib;
-	Direction direction;
+	double read_share;   /* of IOs: 1 or 0, but for a mix */
+	Direction direction; /* of no meaning in a mix */
 	Pattern pattern;
 	double watts, mb_s, iops, p99_us;
 	double error; /* fraction: 0.05 is +-5 % of the watts */
 	bool estimated;
 } Point;
+
+/* A mix of reads and writes that was measured. What its parts give when they run alone does not
+ * tell what they give together (27 % and 19 % less at 256 KiB in Nibler and Ropars). */
+typedef struct MixPoint {
+	Point at;
+	double mb_s_part, watts_part; /* of the time-weighted mean of its parts; above idle */
+} MixPoint;
 
 /* Energy above idle, the currency of pacing: an IO of n 4-KiB pages costs io_j + n * page_j. */
 typedef struct Energy {
@@ -59,9 +67,12 @@ typedef struct Profile {
 	PowerState states[PROFILE_STATES_MAX];
 	unsigned n_states;
 	ConditionPower conditions[_CONDITION_MAX];
-	double link_saving_w; /* saved at idle by LINK_MEDIUM_DIPM */
-	Point *points;
+	double link_saving_w;   /* saved at idle by LINK_MEDIUM_DIPM */
+	double link_recovery_s; /* that an IO waits for the link then */
+	Point *points;          /* of reads or writes alone */
 	size_t n_points;
+	MixPoint *mixes;
+	size_t n_mixes;
 	Energy energy[_DIRECTION_MAX][_PATTERN_MAX];
 	double energy_error;       /* relative, of the energies */
 	double rated_cycles_start; /* spin-down rating; 0 unknown */

@@ -2,7 +2,8 @@
 #
 # Sources
 #  [study] Nibler and Ropars, "Carbon Footprint of Storage in Data Centers: The Impact of using SSDs for
-#          Key-Value Stores": 6.18 W idle, about 18 W at peak.
+#          Key-Value Stores": 6.18 W idle, about 18 W at peak; of 256 KiB, half reads and 80 % reads are 27 %
+#          and 19 % less efficient than the weighted mean of random reads and random writes.
 #  [sheet] vendor's figures for the PM1725a U.2 as printed in AnandTech's enterprise SSD review (2020):
 #          3300/3000 MB/s, 800 000/160 000 IOPS, at most 23 W.
 #
@@ -11,10 +12,11 @@
 #     Storage Devices be Power Adaptive?", HotStorage 2024 (20 %/40 %, 30 %/60 %, 40 %/90 % of power/
 #     throughput shed) gives 0.72 to 0.81 with the PM9A3's idle; the same law serves the other families.
 #  R2 One IO at a time gives its size over its latency; the latency assumed stands beside the point.
-#  R3 4 KiB throughput at full depth is the data sheet's IOPS; 256 KiB that of its MB/s.
-#  R4 Random writes of 256 KiB: the data sheet's 4 KiB MB/s are 40 % of them (the study's 60 % less), at
-#     most 90 % of the sequential MB/s.
-#  R5 Random writes saturate at the study's peak, the others 1 to 3 W below.
+#  R3 [study] gives the relations: above 16 KiB reads draw more than writes, reads are 65 % more efficient,
+#     sequential is as efficient as random, and smaller blocks draw less. Writes are what these leave: [sheet]'s
+#     3000 MB/s of them would take more than the drive draws, and give way to [study].
+#  R4 Random writes of 4 KiB: [sheet]'s IOPS, 40 % of 256 KiB (the 60 % less of R1's study).
+#  R5 Sequential reads of 256 KiB draw the peak.
 
 [profile]
 match = SAMSUNG MZWLL*
@@ -28,30 +30,34 @@ idle = 6.18 W
 error = 10%
 
 [points]
-# Random reads: R3; at depth 64 the lesser of the data sheet's IOPS and 64 in 85 us; R1, R2 (85, 170 us)
-point = ps=0 qd=256 chunk=4K read random: 15.95W 3277MB/s estimated
-point = ps=0 qd=64 chunk=4K read random: 15.50W 3084MB/s estimated
-point = ps=0 qd=4 chunk=4K read random: 7.28W 193MB/s estimated
-point = ps=0 qd=1 chunk=4K read random: 6.56W 48MB/s estimated
-point = ps=0 qd=64 chunk=256K read random: 16.00W 3135MB/s estimated
-point = ps=0 qd=256 chunk=256K read random: 16.00W 3135MB/s estimated
-point = ps=0 qd=1 chunk=256K read random: 11.87W 1542MB/s estimated
+# Random reads: 95 % of the sequential ones, at depth 64 of 4 KiB 64 in 85 us; R1, R2 (85, 170 us)
+point = ps=0 qd=256 chunk=4K read random: 16.96W 3084MB/s estimated
+point = ps=0 qd=64 chunk=4K read random: 16.96W 3084MB/s estimated
+point = ps=0 qd=4 chunk=4K read random: 7.46W 193MB/s estimated
+point = ps=0 qd=1 chunk=4K read random: 6.62W 48MB/s estimated
+point = ps=0 qd=64 chunk=256K read random: 17.10W 3135MB/s estimated
+point = ps=0 qd=256 chunk=256K read random: 17.10W 3135MB/s estimated
+point = ps=0 qd=1 chunk=256K read random: 12.50W 1542MB/s estimated
 
-# Sequential reads: the data sheet's MB/s; R1, R2 (87 us or 45 % of it, 20 us)
-point = ps=0 qd=64 chunk=256K read sequential: 15.00W 3300MB/s estimated
-point = ps=0 qd=1 chunk=256K read sequential: 10.95W 1485MB/s estimated
-point = ps=0 qd=64 chunk=4K read sequential: 14.31W 2970MB/s estimated
-point = ps=0 qd=1 chunk=4K read sequential: 7.22W 205MB/s estimated
+# Sequential reads: [sheet]'s MB/s at the peak, R5; R1, R2 (45 % of it, 20 us)
+point = ps=0 qd=64 chunk=256K read sequential: 18.00W 3300MB/s estimated
+point = ps=0 qd=1 chunk=256K read sequential: 12.57W 1485MB/s estimated
+point = ps=0 qd=64 chunk=4K read sequential: 17.08W 2970MB/s estimated
+point = ps=0 qd=1 chunk=4K read sequential: 7.57W 205MB/s estimated
 
-# Random writes: R3, R4; 60 % of the throughput at depth 1, as the study's case; R1, R2 (17 us)
-point = ps=0 qd=64 chunk=256K write random: 18.00W 1638MB/s estimated
-point = ps=0 qd=64 chunk=4K write random: 12.02W 655MB/s estimated
-point = ps=0 qd=2 chunk=256K write random: 15.65W 1229MB/s estimated
-point = ps=0 qd=1 chunk=256K write random: 14.16W 983MB/s estimated
-point = ps=0 qd=1 chunk=4K write random: 8.92W 245MB/s estimated
+# Random writes: R3, R4; 60 % of the throughput at depth 1, as the case of R1's study; R1, R2 (17 us)
+point = ps=0 qd=64 chunk=256K write random: 14.76W 1638MB/s estimated
+point = ps=0 qd=64 chunk=4K write random: 10.42W 655MB/s estimated
+point = ps=0 qd=2 chunk=256K write random: 13.06W 1229MB/s estimated
+point = ps=0 qd=1 chunk=256K write random: 11.97W 983MB/s estimated
+point = ps=0 qd=1 chunk=4K write random: 8.17W 245MB/s estimated
 
-# Sequential writes: the data sheet's MB/s; R1, R2 (140 us or 47 % of it, 17 us)
-point = ps=0 qd=64 chunk=256K write sequential: 17.00W 3000MB/s estimated
-point = ps=0 qd=1 chunk=256K write sequential: 12.23W 1410MB/s estimated
-point = ps=0 qd=64 chunk=4K write sequential: 12.97W 1638MB/s estimated
-point = ps=0 qd=1 chunk=4K write sequential: 7.73W 240MB/s estimated
+# Sequential writes: R3; R1, R2 (47 % of it, 17 us); of 4 KiB as efficient as random ones
+point = ps=0 qd=64 chunk=256K write sequential: 16.67W 1850MB/s estimated
+point = ps=0 qd=1 chunk=256K write sequential: 12.05W 870MB/s estimated
+point = ps=0 qd=64 chunk=4K write sequential: 11.36W 740MB/s estimated
+point = ps=0 qd=1 chunk=4K write sequential: 8.36W 240MB/s estimated
+
+# Mixes: [study]'s efficiency, at the time-weighted mean of the watts
+point = ps=0 qd=256 chunk=256K read=50% random: 15.56W 1671MB/s estimated
+point = ps=0 qd=256 chunk=256K read=80% random: 16.34W 2235MB/s estimated

@@ -40,9 +40,12 @@ static void put_point(FuzzReport *r, const Point *q)
 {
 	double percent = fuzz_percent_of(q->error);
 
-	fprintf(r->stream, "point=ps=%d qd=%u chunk=%uK %s %s:", q->power_state, q->depth,
-		q->chunk_kib, q->direction == READ_IO ? "read" : "write",
-		q->pattern == RANDOM_IO ? "random" : "sequential");
+	fprintf(r->stream, "point=ps=%d qd=%u chunk=%uK %s:", q->power_state, q->depth,
+		q->chunk_kib, q->pattern == RANDOM_IO ? "random" : "sequential");
+	if (q->read_share > 0 && q->read_share < 1)
+		fuzz_put_number(r, " read=", fuzz_percent_of(q->read_share), "%");
+	else
+		fputs(q->direction == READ_IO ? " read" : " write", r->stream);
 	fuzz_put_number(r, " ", q->watts, "W");
 	fuzz_put_number(r, " ", q->mb_s, "MB/s");
 	fuzz_put_number(r, " ", q->iops, "iops");
@@ -91,12 +94,15 @@ static char *report(const char *path, bool *ret_complaints)
 	fuzz_put_fixed(&r, "idle", p->idle_w, "W");
 	fuzz_put_percent(&r, "error", p->error);
 	fuzz_put_fixed(&r, "link_saving", p->link_saving_w, "W");
+	fuzz_put_us(&r, "link_recovery", round(p->link_recovery_s * 1e6));
 	fprintf(r.stream, "cycles=%.0f\n", p->rated_cycles_start);
 	put_states(&r, p);
 	put_conditions(&r, p);
 	fputs("[points]\n", r.stream);
 	for (size_t i = 0; i < p->n_points; i++)
 		put_point(&r, &p->points[i]);
+	for (size_t i = 0; i < p->n_mixes; i++)
+		put_point(&r, &p->mixes[i].at);
 	put_energies(&r, p);
 	return fuzz_report_end(&r);
 }
@@ -109,6 +115,7 @@ static const FuzzIni ini = {
 		(const char *const[][2]){
 			{ "profile error", "10%" },
 			{ "profile link_saving", "0W" },
+			{ "profile link_recovery", "0" },
 			{ "profile cycles", "0" },
 			{ "power-state entry", "0" },
 			{ "power-state exit", "0" },

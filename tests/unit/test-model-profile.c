@@ -139,6 +139,19 @@ static const struct Bad {
 	{ GOOD "point = qd=1 chunk=4K read random 1MB/s\n", 9, "without W" },
 	{ GOOD "point = qd=1 qd=2 chunk=4K read random: 9W 1MB/s\n", 9, "twice" },
 	{ GOOD "point = qd=1 chunk=4K read write random: 9W 1MB/s\n", 9, "twice" },
+	{ GOOD "point = qd=1 chunk=4K read=50% read random: 9W 1MB/s\n", 9,
+	  "a share of reads is neither read nor write" },
+	{ GOOD "point = qd=1 chunk=4K read=100% random: 9W 1MB/s\n", 9, "must be 1 to 99%" },
+	{ GOOD "point = qd=1 chunk=4K random: 9W 1MB/s\n", 9, "without read, write or read=" },
+	{ GOOD "point = qd=1 chunk=4K read=50% random: 9W 1MB/s\n"
+	       "point = qd=1 chunk=4K read=50% random: 8W 1MB/s\n",
+	  10, "already in line 9" },
+	{ GOOD "point = qd=128 chunk=256K write random: 8W 1000MB/s\n", 9,
+	  "draws less than at depth 64 (9 W, line 8)" },
+	{ GOOD "point = qd=1 chunk=256K write random: 8W 100MB/s p99=9us\n"
+	       "point = qd=2 chunk=256K write random: 8W 100MB/s p99=8us\n",
+	  10, "answers sooner than at depth 1 (9 us, line 9)" },
+	{ FILE_OF("sata-ssd", "10 W", "3 W", ""), 7, "above what SATA carries (600 MB/s)" },
 	{ GOOD "point = qd=1.5 chunk=4K read random: 9W 1MB/s\n", 9, "whole" },
 	{ GOOD "point = qd=0 chunk=4K read random: 9W 1MB/s\n", 9, "1 to 65536" },
 	{ GOOD "point = qd=1 chunk=4 read random: 9W 1MB/s\n", 9, "not understood" },
@@ -211,6 +224,44 @@ static uint64_t next_random(uint64_t *seed)
 	*seed ^= *seed << 13;
 	*seed ^= *seed >> 7;
 	return *seed ^= *seed << 17;
+}
+
+static double watts_at(const Profile *p, double read_share, double kib, const Setting *s,
+		       Prediction *ret)
+{
+	const Mix mix = { read_share, 1, kib, kib, 64, NULL };
+
+	predict(p, &mix, s, ret);
+	return ret->watts;
+}
+
+/* One that draws more than its parts and serves less. */
+static void a_measured_mix_is_predicted_and_its_watts_are_within_caps(void **state)
+{
+	const Setting shaped = { .power_state = -1, .depth = 64, .chunk_kib = 256 };
+	_cleanup_free_ char *path = in_directory("mix.profile");
+	_cleanup_(profile_freep) Profile *p = NULL;
+	Prediction mix, half, far;
+
+	(void)state;
+	write_profile(path, GOOD "point = qd=64 chunk=256K read random: 7W 2000MB/s\n"
+				 "point = qd=64 chunk=256K read=50% random: 9.5W 900MB/s "
+				 "error=5%\n");
+	assert_int_equal(profile_read(path, &p), 0);
+	assert_int_equal(p->n_points, 2);
+	assert_int_equal(p->n_mixes, 1);
+	assert_float_equal(watts_at(p, 0.5, 256, &SETTING_AS_FOUND, &mix), 9.5, 1e-9);
+	assert_float_equal(mix.mb_s, 900, 1e-6);
+	assert_float_equal(mix.error, 0.05, 1e-9);
+	assert_true(watts_at(p, 0.5, 256, &shaped, &mix) <= cap_watts(p, &shaped));
+	assert_true(profile_operating_w(p) >= 9.5);
+	/* half way to reads alone, half of it */
+	watts_at(p, 0.75, 256, &SETTING_AS_FOUND, &half);
+	assert_float_equal(half.mb_s, 1e3 / (0.75 / 2 + 0.25) * (1 + 900.0 / (4e3 / 3)) / 2, 1e-6);
+	/* of another size the same, and less sure */
+	watts_at(p, 0.5, 1024, &SETTING_AS_FOUND, &far);
+	assert_float_equal(far.mb_s / mix.mb_s, 1, 0.1);
+	assert_true(far.error > mix.error + 0.2);
 }
 
 static void garbage_is_refused_and_never_crashes(void **state)
@@ -425,6 +476,7 @@ static int tear_down(void **state)
 	static const char *const names[] = { "bad.profile",
 					     "many.profile",
 					     "good.profile",
+					     "mix.profile",
 					     "garbage.profile",
 					     "own/zz.profile",
 					     "own/bad.profile",
@@ -452,6 +504,7 @@ int main(void)
 		cmocka_unit_test(every_mistake_is_refused_with_its_line_and_what_is_wrong),
 		cmocka_unit_test(all_complaints_of_a_file_are_made_at_once),
 		cmocka_unit_test(what_a_point_leaves_out_is_completed),
+		cmocka_unit_test(a_measured_mix_is_predicted_and_its_watts_are_within_caps),
 		cmocka_unit_test(garbage_is_refused_and_never_crashes),
 		cmocka_unit_test(a_users_own_profile_wins_by_name_and_by_match),
 		cmocka_unit_test(shipped_profiles_match_the_models_they_are_named_for),
