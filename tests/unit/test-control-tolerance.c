@@ -84,7 +84,7 @@ static void a_dry_run_says_what_the_limit_will_cost(void **state)
 
 	(void)state;
 	open_node(&f, "flash");
-	budget_w = 1.1 * mean_watts(&f, 60);
+	budget_w = 1.05 * mean_watts(&f, 60);
 	control_note_asked(f.control); /* as who asks over the bus does */
 	fixture_run(&f, 3);
 	print_message("# %.3f planned, %.3f with a tolerance\n", planned_mb_s(&f, budget_w, 0),
