@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Energies fitted by the running manager to what a sensor says, beside the profile's: found where
+ * the load tells of them, and never a wrong figure. */
+
+#include "test-control.h"
+
+#include <errno.h>
+
+#include "control/drift-report.h"
+#include "control/drift.h"
+
+#define PROFILE "samsung-pm9a3"
+#define FLASH(name, io)                                                                            \
+	"[devices " name "]\nprofile = " PROFILE "\ncount = 10\nprefix = " name "\ngroup = " name  \
+	"\nqueues = 4\ndepth = 64\n" io
+#define READS(size)  "random = 100%\nread = 100%\nread_size = " size "\n"
+#define WRITES(size) "random = 100%\nread = 0%\nwrite_size = " size "\n"
+#define HEAD(errors)                                                                               \
+	"[node]\nname = test\nseed = 3\nmodel_error = 0%\nsensors = none\npolicy = balanced\n" errors
+#define SENSOR(how) "[sensor psu]\nof = node\n" how
+
+#define STREAMS(size) "random = 0%\nread = 100%\nread_size = " size "\n"
+
+/* Fifty drives; the kinds of IO walk apart. */
+#define LOADS                                                                                      \
+	FLASH("ra", READS("4K") "demand = 0:400 70s:2000 150s:1100\nrepeat = 200s\n")              \
+	FLASH("rb", READS("64K") "demand = 0:4000 50s:600 110s:2500\nrepeat = 170s\n")             \
+	FLASH("wa", WRITES("4K") "demand = 0:100 40s:500 130s:300\nrepeat = 230s\n")               \
+	FLASH("wb", WRITES("64K") "demand = 0:1100 90s:200 140s:700\nrepeat = 190s\n")             \
+	FLASH("sr", STREAMS("256K") "demand = 0:5000 60s:1000 100s:3000\nrepeat = 150s\n")
+#define STILL                                                                                      \
+	FLASH("ra", READS("4K") "demand = constant 1000\n")                                        \
+	FLASH("wb", WRITES("64K") "demand = constant 700\n")
+
+static const char untrue[] =
+	HEAD("family_error = 18%\ndrift = 3%/h\n") LOADS SENSOR("noise = 1%\n");
+
+/* Somebody looks all the time, and no limit is set. */
+static void watch(Fixture *f, double seconds)
+{
+	for (double passed = 0; passed < seconds; passed += 5) {
+		control_note_asked(f->control);
+		fixture_run(f, 5);
+	}
+}
+
+static DriftState drift_of(const Fixture *f)
+{
+	_cleanup_free_ DriftState *states = NULL;
+	size_t n;
+
+	assert_int_equal(control_drift(f->control, &states, &n), 0);
+	assert_int_equal(n, 1);
+	assert_string_equal(states[0].profile, PROFILE);
+	assert_string_equal(states[0].sensor, "psu");
+	return states[0];
+}
+
+static const DriftFigure *figure_of(const DriftState *s, const char *name)
+{
+	for (size_t i = 0; i < DRIFT_FIGURES; i++)
+		if (streq(s->figures[i].name, name))
+			return &s->figures[i];
+	fail_msg("there is no figure %s", name);
+	return NULL;
+}
+
+static size_t count_determined(const DriftState *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < DRIFT_FIGURES; i++) {
+		const DriftFigure *g = &s->figures[i];
+
+		assert_true(g->determined == isfinite(g->fitted));
+		assert_true(g->determined == isfinite(g->error));
+		n += g->determined;
+	}
+	return n;
+}
+
+/* What was truly drawn and moved by the drives of that prefix so far. */
+typedef struct Spent {
+	double joules, ios;
+	double second;
+} Spent;
+
+static Spent spent_by(const Fixture *f, const char *prefix)
+{
+	Spent s = { .second = (double)now_us(f) / USEC_PER_SEC };
+
+	for (size_t i = 0; i < f->control->fleet.n; i++) {
+		Device *d = f->control->fleet.devices[i]->device;
+		DeviceCounters k;
+
+		if (strncmp(d->name, prefix, strlen(prefix)))
+			continue;
+		assert_int_equal(d->ops->counters(d, &k), 0);
+		s.ios += (double)(k.ios[READ_IO] + k.ios[WRITE_IO]);
+		s.joules += account_of(f, d->name).joules;
+	}
+	return s;
+}
+
+/* Above idle, an IO. */
+static double true_joules(const Fixture *f, const char *prefix, const Spent *from)
+{
+	double idle_w = 10 * f->control->fleet.devices[0]->device->profile->idle_w;
+	Spent to = spent_by(f, prefix);
+
+	return (to.joules - from->joules - idle_w * (to.second - from->second)) /
+	       (to.ios - from->ios);
+}
+
+static void print_found(const char *name, const DriftFigure *g, double truth)
+{
+	print_message("# %-17s profile %.3g, truth %.3g, fitted %.3g +- %.2g: %.1f %% off\n", name,
+		      g->profile, truth, g->fitted, g->error, 100 * (g->fitted / truth - 1));
+}
+
+/* Of IOs of 1 and of 16 pages: what they cost is within 5 % of the truth, and so is a page; an IO
+ * without its pages is a small part of that, and known to its interval. */
+static void assert_line_found(const Fixture *f, const char *const *prefixes, const Spent *from,
+			      const char *io_name, const char *page_name)
+{
+	double small_j = true_joules(f, prefixes[0], &from[0]);
+	double large_j = true_joules(f, prefixes[1], &from[1]), page_j = (large_j - small_j) / 15;
+	DriftState s = drift_of(f);
+	const DriftFigure *io = figure_of(&s, io_name), *page = figure_of(&s, page_name);
+
+	print_found(page_name, page, page_j);
+	print_found(io_name, io, small_j - page_j);
+	assert_true(page->determined && io->determined);
+	assert_float_equal(page->fitted / page_j, 1, 0.05);
+	assert_float_equal((io->fitted + page->fitted) / small_j, 1, 0.05);
+	assert_float_equal((io->fitted + 16 * page->fitted) / large_j, 1, 0.05);
+	assert_true(fabs(page->fitted - page_j) < page->error);
+	assert_true(fabs(io->fitted - (small_j - page_j)) < io->error);
+}
+
+static void the_energies_of_fifty_drives_are_found_by_one_sensor(void **state)
+{
+	static const char *const prefixes[] = { "ra", "rb", "wa", "wb" };
+	Spent from[4];
+	Fixture f;
+
+	(void)state;
+	fixture_open_text(&f, untrue);
+	fixture_start(&f);
+	fixture_run(&f, 5);
+	for (size_t i = 0; i < 4; i++)
+		from[i] = spent_by(&f, prefixes[i]);
+	watch(&f, 1800);
+	assert_line_found(&f, &prefixes[0], &from[0], "random-read-io", "random-read-page");
+	assert_line_found(&f, &prefixes[2], &from[2], "random-write-io", "random-write-page");
+	fixture_close(&f);
+}
+
+static void assert_nothing_determined(const DriftState *s)
+{
+	if (count_determined(s))
+		print_error("%zu determined; all IO %.3f +- %.3f\n", count_determined(s),
+			    s->figures[0].fitted, s->figures[0].error);
+	assert_int_equal(count_determined(s), 0);
+	assert_true(*s->why_not);
+}
+
+static DriftState run_node(const char *node, double seconds)
+{
+	DriftState s;
+	Fixture f;
+
+	fixture_open_text(&f, node);
+	fixture_start(&f);
+	watch(&f, seconds);
+	s = drift_of(&f);
+	print_message("# %.0f observations: %s\n", s.observations, s.why_not);
+	fixture_close(&f);
+	return s;
+}
+
+static void a_load_that_never_varies_determines_nothing(void **state)
+{
+	DriftState s;
+
+	(void)state;
+	s = run_node(HEAD("family_error = 18%\n") STILL SENSOR("noise = 0.1%\n"), 900);
+	assert_true(s.observations > 300);
+	assert_nothing_determined(&s);
+}
+
+/* One size of IO: what an IO costs cannot be told from what a page costs, but what all costs can.
+ */
+static void one_size_of_io_determines_the_whole_alone(void **state)
+{
+	DriftState s;
+
+	(void)state;
+	s = run_node(HEAD("family_error = 18%\n") FLASH(
+			     "ra", READS("4K") "demand = 0:400 70s:2000 150s:1100\nrepeat = 200s\n")
+			     SENSOR("noise = 1%\n"),
+		     900);
+	assert_true(figure_of(&s, "all-io")->determined);
+	assert_true(figure_of(&s, "all-io")->fitted > 1.05);
+	assert_true(figure_of(&s, "idle")->determined);
+	assert_false(figure_of(&s, "random-read-io")->determined);
+	assert_false(figure_of(&s, "random-read-page")->determined);
+	assert_false(figure_of(&s, "random-write-io")->determined);
+}
+
+static void a_sensor_that_is_biased_determines_nothing(void **state)
+{
+	DriftState s;
+
+	(void)state;
+	s = run_node(HEAD("") LOADS SENSOR("noise = 1%\nbias = 20%\n"), 900);
+	assert_true(s.observations > 300);
+	assert_nothing_determined(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_energies_of_fifty_drives_are_found_by_one_sensor),
+		cmocka_unit_test(a_load_that_never_varies_determines_nothing),
+		cmocka_unit_test(one_size_of_io_determines_the_whole_alone),
+		cmocka_unit_test(a_sensor_that_is_biased_determines_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
