@@ -8,7 +8,7 @@
 
 #define FORGOTTEN_S  600.0 /* then it counts 1/e */
 #define STEADY       0.03  /* from look to look: a sensor tells of a moment ago */
-#define STEADY_LOOKS 2     /* before the moment that counts */
+#define STEADY_LOOKS 4     /* before the moment that counts */
 #define STALE_US     (2 * LOOK_US)
 #define REPEATED     3 /* readings alike to the last digit: it may be stuck */
 #define PAGE_BYTES   4096.0

@@ -54,6 +54,7 @@ static DriftState drift_of(const Fixture *f)
 	assert_int_equal(n, 1);
 	assert_string_equal(states[0].profile, PROFILE);
 	assert_string_equal(states[0].sensor, "psu");
+	assert_int_equal(states[0].n_devices, f->control->fleet.n);
 	return states[0];
 }
 
@@ -219,6 +220,129 @@ static void a_sensor_that_is_biased_determines_nothing(void **state)
 	assert_nothing_determined(&s);
 }
 
+/* The node's own sensor, until it goes bad. */
+typedef struct Psu {
+	enum { SOUND, STUCK, SILENT, LATE, HIGH } state;
+	SensorConfig *own;
+	const Clock *clock;
+	double last_w, kept_w[8]; /* of the last seconds */
+} Psu;
+
+static int psu_read(void *source, double *ret_w)
+{
+	Psu *p = source;
+	double *kept_w = &p->kept_w[clock_now_us(p->clock) / USEC_PER_SEC % 8], late_w = *kept_w;
+	int r = p->own->read(p->own->source, kept_w);
+
+	if (r < 0 || p->state == SILENT)
+		return -ENODATA;
+	if (p->state == STUCK)
+		*ret_w = p->last_w;
+	else if (p->state == LATE) /* by 8 s */
+		*ret_w = late_w;
+	else
+		*ret_w = p->state == HIGH ? 1.2 * *kept_w : *kept_w;
+	p->last_w = *ret_w;
+	return 0;
+}
+
+static void open_with_psu(Fixture *f, Psu *p, SensorConfig *config)
+{
+	size_t n = 0;
+
+	fixture_open_text(f, HEAD("family_error = 18%\n") LOADS SENSOR("noise = 1%\n"));
+	*p = (Psu){ .clock = &f->loop->clock };
+	assert_int_equal(sim_node_sensors(f->node, &p->own, &n), 0);
+	*config = (SensorConfig){ .name = (char *)"psu",
+				  .target = (char *)"",
+				  .type = SENSOR_BUILT_IN,
+				  .scope = SENSOR_OF_NODE,
+				  .read = psu_read,
+				  .source = p };
+	fixture_start(f);
+	/* in the place of the node file's own */
+	sensor_free(f->control->gauges.gauges[0].sensor);
+	assert_int_equal(sensor_new(config, "/sys", &f->control->gauges.gauges[0].sensor), 0);
+}
+
+/* What is still said after five minutes is what was said before, to within the errors: a sensor
+ * that is late widens them. */
+static void assert_said_before(const DriftState *before, const DriftState *after)
+{
+	for (size_t i = 0; i < DRIFT_FIGURES; i++) {
+		const DriftFigure *a = &before->figures[i], *b = &after->figures[i];
+
+		if (!b->determined || !a->determined)
+			continue;
+		assert_true(fabs(a->fitted - b->fitted) < a->error + b->error);
+	}
+}
+
+static void a_sensor_that_goes_bad_changes_nothing_that_is_shown(void **state)
+{
+	(void)state;
+	for (int bad = STUCK; bad <= HIGH; bad++) {
+		DriftState before, after;
+		SensorConfig config;
+		Fixture f;
+		Psu psu;
+
+		open_with_psu(&f, &psu, &config);
+		watch(&f, 900);
+		before = drift_of(&f);
+		assert_true(count_determined(&before) >= 4);
+		psu.state = bad;
+		watch(&f, 300);
+		after = drift_of(&f);
+		print_message("# state %d: %.0f observations, %zu determined; then %.0f, %zu: %s\n",
+			      bad, before.observations, count_determined(&before),
+			      after.observations, count_determined(&after), after.why_not);
+		print_message("#   all IO %.3f +- %.3f, then %.3f +- %.3f\n",
+			      before.figures[0].fitted, before.figures[0].error,
+			      after.figures[0].fitted, after.figures[0].error);
+		assert_said_before(&before, &after);
+		sensor_config_done(psu.own);
+		free(psu.own);
+		fixture_close(&f);
+	}
+}
+
+static void readings_that_drop_out_are_left_out(void **state)
+{
+	DriftState s;
+
+	(void)state;
+	s = run_node(HEAD("family_error = 18%\n")
+			     LOADS SENSOR("noise = 1%\ndropout = 30%\noutage = 20s\n"),
+		     1800);
+	assert_true(s.observations > 100 && s.observations < 400);
+	assert_true(figure_of(&s, "all-io")->determined);
+	assert_true(figure_of(&s, "random-read-page")->determined);
+}
+
+/* The energies are those of drives that nothing holds back. */
+static void drives_in_a_lower_power_state_are_left_out(void **state)
+{
+	double before;
+	Fixture f;
+
+	(void)state;
+	fixture_open_text(&f, untrue);
+	fixture_start(&f);
+	watch(&f, 300);
+	before = drift_of(&f).observations;
+	for (size_t i = 0; i < f.control->fleet.n; i++) {
+		Setting s = f.control->fleet.devices[i]->knobs.target;
+
+		s.power_state = i == 0 ? 1 : s.power_state;
+		aim_at(&f, f.control->fleet.devices[i], &s);
+	}
+	watch(&f, 60);
+	assert_int_equal(f.control->fleet.devices[0]->knobs.actual.power_state, 1);
+	assert_true(drift_of(&f).observations < before);
+	fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +350,9 @@ int main(void)
 		cmocka_unit_test(a_load_that_never_varies_determines_nothing),
 		cmocka_unit_test(one_size_of_io_determines_the_whole_alone),
 		cmocka_unit_test(a_sensor_that_is_biased_determines_nothing),
+		cmocka_unit_test(a_sensor_that_goes_bad_changes_nothing_that_is_shown),
+		cmocka_unit_test(readings_that_drop_out_are_left_out),
+		cmocka_unit_test(drives_in_a_lower_power_state_are_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
