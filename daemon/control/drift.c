@@ -10,7 +10,7 @@
 #define STEADY       0.03  /* from look to look: a sensor tells of a moment ago */
 #define STEADY_LOOKS 4     /* before the moment that counts */
 #define STALE_US     (2 * LOOK_US)
-#define REPEATED     3 /* readings alike to the last digit: it may be stuck */
+#define REPEATED     3 /* readings alike to the last digit may be chance */
 #define PAGE_BYTES   4096.0
 
 /* FNV-1a (Fowler, Noll, Vo). */
@@ -128,11 +128,12 @@ static void forget_the_gone(DriftOf *of, const Gauge *s, const Tools *t)
 		}
 }
 
-/* Each reading counts once, and one that is old, set aside or may be stuck is none. */
+/* Each reading counts once, and one that is old or set aside is none. One that has stayed the same
+ * for longer than the draw has may be stuck. */
 static bool is_believed(const DriftOf *of, const Gauge *s, uint64_t now_us)
 {
 	return s->watts > 0 && s->taken_us != of->taken_us && now_us < s->taken_us + STALE_US &&
-	       s->health.repeated <= REPEATED;
+	       s->health.repeated <= REPEATED + of->steady;
 }
 
 static bool is_steady(const DriftOf *of, const DriftMoment *m, uint64_t now_us)

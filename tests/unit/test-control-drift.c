@@ -220,6 +220,8 @@ static void a_sensor_that_is_biased_determines_nothing(void **state)
 	assert_nothing_determined(&s);
 }
 
+#define REPEATED_LOOKS 20 /* until the draw moves, and the reading does not */
+
 /* The node's own sensor, until it goes bad. */
 typedef struct Psu {
 	enum { SOUND, STUCK, SILENT, LATE, HIGH } state;
@@ -301,10 +303,29 @@ static void a_sensor_that_goes_bad_changes_nothing_that_is_shown(void **state)
 			      before.figures[0].fitted, before.figures[0].error,
 			      after.figures[0].fitted, after.figures[0].error);
 		assert_said_before(&before, &after);
+		if (bad == STUCK || bad == SILENT) /* what it says is not counted */
+			assert_true(after.observations <
+				    before.observations * exp(-300 / 600.0) + REPEATED_LOOKS);
 		sensor_config_done(psu.own);
 		free(psu.own);
 		fixture_close(&f);
 	}
+}
+
+/* As meters that tell the mean of some seconds are. */
+static void a_sensor_that_is_three_seconds_late_is_as_good(void **state)
+{
+	DriftState late, prompt;
+	const DriftFigure *a, *b;
+
+	(void)state;
+	late = run_node(HEAD("family_error = 18%\n") LOADS SENSOR("delay = 3s\n"), 900);
+	prompt = run_node(HEAD("family_error = 18%\n") LOADS SENSOR(""), 900);
+	a = figure_of(&late, "random-read-page");
+	b = figure_of(&prompt, "random-read-page");
+	print_message("# %.3g +- %.2g, %.3g +- %.2g\n", a->fitted, a->error, b->fitted, b->error);
+	assert_true(a->determined && b->determined);
+	assert_float_equal(a->fitted / b->fitted, 1, 0.03);
 }
 
 static void readings_that_drop_out_are_left_out(void **state)
@@ -351,6 +372,7 @@ int main(void)
 		cmocka_unit_test(one_size_of_io_determines_the_whole_alone),
 		cmocka_unit_test(a_sensor_that_is_biased_determines_nothing),
 		cmocka_unit_test(a_sensor_that_goes_bad_changes_nothing_that_is_shown),
+		cmocka_unit_test(a_sensor_that_is_three_seconds_late_is_as_good),
 		cmocka_unit_test(readings_that_drop_out_are_left_out),
 		cmocka_unit_test(drives_in_a_lower_power_state_are_left_out),
 	};
