@@ -97,6 +97,7 @@ static const struct Verb {
 	{ "policy", 0, 1, 0, "[NAME]", verb_policy },
 	{ "mode", 0, 1, 0, "[advise | enforce]", verb_mode },
 	{ "version", 0, 0, 0, "", verb_version },
+	{ "drift", 0, 0, 0, "", ctl_model_drift }, /* until it is a part of "model" */
 };
 
 static void print_help(void)

@@ -151,6 +151,9 @@ void print_degraded(json_object *state);
 bool ctl_is_advised(json_object *state); /* limits are advised, not held */
 void print_advice(json_object *state);   /* what would be done and saved */
 
+/* model-drift.c: what the sensors say of the profiles' energies. */
+int ctl_model_drift(Ctl *c);
+
 /* pager.c: standard output goes through $PAGER until pager_close(). */
 void pager_open(const Ctl *c);
 void pager_close(void);
