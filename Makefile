@@ -53,7 +53,7 @@ HIDES_bus := hw sim
 # SEES_ROOM: itself and what it may see, in the order in which they are linked, the highest first
 ROOMS :=
 $(foreach r,$(FLOORS),$(eval SEES_$(r) := $(r) $(filter-out $(HIDES_$(r)),$(ROOMS)))$(eval ROOMS := $(r) $(ROOMS)))
-SEES_ctl := ctl base
+SEES_ctl := ctl model base
 # what decides, without the room around it
 SEES_pure := pure $(SEES_plan)
 
@@ -96,7 +96,7 @@ $(B)/storpowerd: $(B)/daemon/storpowerd.o $(call libs,$(ROOMS))
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(B)/storpowerctl: $(call obj,$(call room-src,ctl)) $(B)/libbase.a
+$(B)/storpowerctl: $(call obj,$(call room-src,ctl)) $(call libs,$(filter-out ctl,$(SEES_ctl)))
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 

@@ -11,15 +11,21 @@
 
 /* Written once at start-up; logging has no other state. */
 static int max_level = LOG_INFO;
+static bool plain;
 
 void log_set_max_level(int level)
 {
 	max_level = level;
 }
 
+void log_set_plain(void)
+{
+	plain = true;
+}
+
 static bool to_journal(void)
 {
-	return getenv("JOURNAL_STREAM") != NULL;
+	return !plain && getenv("JOURNAL_STREAM") != NULL;
 }
 
 int log_full(int level, int error, const char *format, ...)
@@ -40,6 +46,8 @@ int log_full(int level, int error, const char *format, ...)
 
 	if (to_journal())
 		sd_journal_send("PRIORITY=%i", level, "MESSAGE=%s%s", text, detail, NULL);
+	else if (plain)
+		fprintf(stderr, "%s%s\n", text, detail);
 	else
 		fprintf(stderr, "<%d>%s%s\n", level, text, detail);
 	return -error;

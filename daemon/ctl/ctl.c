@@ -29,6 +29,7 @@ typedef enum Option {
 	OPT_OUTPUT,
 	OPT_YES,
 	OPT_DRY_RUN,
+	OPT_PROFILES,
 	OPT_JSON, /* from here on: for every verb */
 	OPT_NO_PAGER,
 	OPT_NO_LEGEND,
@@ -57,6 +58,7 @@ static const struct option long_options[] = {
 	{ "output", required_argument, NULL, OPT_OUTPUT },
 	{ "yes", no_argument, NULL, OPT_YES },
 	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
+	{ "profiles", required_argument, NULL, OPT_PROFILES },
 	{ "json", optional_argument, NULL, OPT_JSON },
 	{ "no-pager", no_argument, NULL, OPT_NO_PAGER },
 	{ "no-legend", no_argument, NULL, OPT_NO_LEGEND },
@@ -96,8 +98,9 @@ static const struct Verb {
 	{ "wake-test", 1, 1, 0, "DEVICE", verb_wake_test },
 	{ "policy", 0, 1, 0, "[NAME]", verb_policy },
 	{ "mode", 0, 1, 0, "[advise | enforce]", verb_mode },
+	{ "model", 1, -1, BIT(OPT_PROFILES) | BIT(OPT_OUTPUT), "list | validate FILE... | drift",
+	  verb_model },
 	{ "version", 0, 0, 0, "", verb_version },
-	{ "drift", 0, 0, 0, "", ctl_model_drift }, /* until it is a part of "model" */
 };
 
 static void print_help(void)
@@ -122,6 +125,10 @@ static void print_help(void)
 	     "  wake-test DEVICE     test whether a read alone wakes this disk: SAS disks need it to sleep\n"
 	     "  policy [NAME]        show or choose the policy\n"
 	     "  mode [MODE]          show the mode or choose it: enforce limits, or advise and set nothing\n"
+	     "  model list           list the profiles: what device families draw, and how much of it was\n"
+	     "                       measured\n"
+	     "  model validate FILE  check profiles before they are put in force\n"
+	     "  model drift          compare what IO costs by the power sensors with the profiles\n"
 	     "  version              print the version of this command and of the daemon\n"
 	     "\n"
 	     "LIMIT is a share of the operating power (80%) or a power (350W, 0.35kW).\n"
@@ -142,6 +149,7 @@ static void print_help(void)
 	     "                       condition, link, depth, chunk, pacing, redirect\n"
 	     "  --only=LIST          plan: use these mechanisms alone\n"
 	     "  --policy=NAME        plan: use another policy\n"
+	     "  --profiles=DIR       model: the directory of the profiles, instead of those in force\n"
 	     "  --all                clear: end the claims of others too; wake: wake every disk that sleeps\n"
 	     "  --wake               clear: wake what sleeps as well; nothing is woken otherwise\n"
 	     "  --claims, --wakeups  list: list these instead of devices\n"
@@ -216,6 +224,7 @@ static const char **text_option(Ctl *c, int option)
 	case OPT_FORBID: return &c->forbid;
 	case OPT_ONLY: return &c->only;
 	case OPT_POLICY: return &c->policy;
+	case OPT_PROFILES: return &c->profiles;
 	case OPT_BUS: return &c->address;
 	default: return NULL;
 	}

@@ -33,6 +33,7 @@ typedef struct Ctl {
 	bool wide; /* every column, a line each */
 	bool json, json_pretty, pager, legend, all, claims, wakeups, once, wake, witness, replace,
 		yes, dry_run;
+	const char *profiles; /* a directory; NULL: as installed */
 	const char *reason, *class, *device, *group, *policy, *forbid, *only;
 	double tolerance_s;           /* NAN: not given */
 	uint64_t for_us, start_in_us; /* 0: not given */
@@ -57,6 +58,7 @@ int verb_monitor(Ctl *c);
 int verb_hold(Ctl *c);
 int verb_policy(Ctl *c);
 int verb_mode(Ctl *c);
+int verb_model(Ctl *c);
 int verb_version(Ctl *c);
 int verb_wake(Ctl *c);
 int verb_wake_test(Ctl *c);
@@ -151,7 +153,9 @@ void print_degraded(json_object *state);
 bool ctl_is_advised(json_object *state); /* limits are advised, not held */
 void print_advice(json_object *state);   /* what would be done and saved */
 
-/* model-drift.c: what the sensors say of the profiles' energies. */
+/* model-profiles.c, and model-drift.c: what the sensors say of the profiles' energies. */
+int ctl_model_list(Ctl *c);
+int ctl_model_validate(Ctl *c);
 int ctl_model_drift(Ctl *c);
 
 /* pager.c: standard output goes through $PAGER until pager_close(). */

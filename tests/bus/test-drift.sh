@@ -34,7 +34,7 @@ END
 what=(--simulate="$node" --no-bpf)
 
 drift() { # FILTER
-	ctl drift --json=short | jq -e "$1"
+	ctl model drift --json=short | jq -e "$1"
 }
 
 figure() { # NAME FILTER
@@ -48,7 +48,7 @@ said() { # TEXT COMMAND...: the command's output has the text
 }
 
 fits_in_80_columns() {
-	! ctl drift | grep -E '.{81}'
+	! ctl model drift | grep -E '.{81}'
 }
 
 start_bus
@@ -56,18 +56,18 @@ start_daemon
 ok "the sensor's profile is listed" eventually drift '.[0] | .Profile == "samsung-pm9a3" and .Sensor == "psu" and .Devices == 4'
 ok "with what the profile says" figure random-read-page '.ProfileValue > 1e-7 and .ProfileValue < 1e-4'
 ok "at first nothing is determined" drift '.[0] | .WhyNot != "" and all(.Figures[]; .Determined | not)'
-ok "which is said" said "nothing is determined: there are too few observations" ctl drift
+ok "which is said" said "nothing is determined: there are too few observations" ctl model drift
 ok "in a while what all IO costs is determined" within 150 figure all-io '.Determined'
 ok "and is above the profile's, as the drives truly are" figure all-io '.FittedValue - .Error > 1.05'
 ok "what the devices draw without IO is determined" figure idle '.Determined and (.FittedValue / .ProfileValue - 1 | fabs) < 0.05'
 ok "what an IO costs without its pages is not, for IO of one size" figure random-read-io '(.Determined | not) and .FittedValue == null'
-ok "it is printed" said "% more" ctl drift
-ok "with what is not determined" said "not determined" ctl drift
+ok "it is printed" said "% more" ctl model drift
+ok "with what is not determined" said "not determined" ctl model drift
 ok "in 80 columns" fits_in_80_columns
-ctl drift | sed 's/^/# /'
+ctl model drift | sed 's/^/# /'
 ok "whoever may call nothing else may ask" grep -q 'send_member="GetDrift"' "$root/packaging/org.storpower1.conf"
 stop_daemon
 sed -i '/sensor psu/,$d' "$node"
 start_daemon
-ok "without a sensor nothing is known, and that is said" said "nothing is known of drift" ctl drift
+ok "without a sensor nothing is known, and that is said" said "nothing is known of drift" ctl model drift
 done_testing
