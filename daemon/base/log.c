@@ -11,10 +11,16 @@
 
 /* Written once at start-up; logging has no other state. */
 static int max_level = LOG_INFO;
+static bool plain;
 
 void log_set_max_level(int level)
 {
 	max_level = level;
+}
+
+void log_set_plain(void)
+{
+	plain = true;
 }
 
 static bool to_journal(void)
@@ -38,7 +44,9 @@ int log_full(int level, int error, const char *format, ...)
 	if (error)
 		snprintf(detail, sizeof(detail), ": %s", strerror(error));
 
-	if (to_journal())
+	if (plain)
+		fprintf(stderr, "%s%s\n", text, detail);
+	else if (to_journal())
 		sd_journal_send("PRIORITY=%i", level, "MESSAGE=%s%s", text, detail, NULL);
 	else
 		fprintf(stderr, "<%d>%s%s\n", level, text, detail);

@@ -11,6 +11,10 @@
 /* Messages above this level are dropped. Default LOG_INFO. Set once, before threads start. */
 void log_set_max_level(int level);
 
+/* From now on lines go to stderr without the level, for a program that people run. Call it once,
+ * before threads start. */
+void log_set_plain(void);
+
 /* Logs and returns -|error|; error 0 means "no errno" and returns 0. */
 int log_full(int level, int error, const char *format, ...) _printf_(3, 4);
 
