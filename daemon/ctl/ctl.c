@@ -29,6 +29,11 @@ typedef enum Option {
 	OPT_OUTPUT,
 	OPT_YES,
 	OPT_DRY_RUN,
+	OPT_WORKLOAD,
+	OPT_DEPTH,
+	OPT_PLOT,
+	OPT_CONFIG_DIRECTORY,
+	OPT_DATA_DIRECTORY,
 	OPT_JSON, /* from here on: for every verb */
 	OPT_NO_PAGER,
 	OPT_NO_LEGEND,
@@ -57,6 +62,11 @@ static const struct option long_options[] = {
 	{ "output", required_argument, NULL, OPT_OUTPUT },
 	{ "yes", no_argument, NULL, OPT_YES },
 	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
+	{ "workload", required_argument, NULL, OPT_WORKLOAD },
+	{ "depth", required_argument, NULL, OPT_DEPTH },
+	{ "plot", required_argument, NULL, OPT_PLOT },
+	{ "config-directory", required_argument, NULL, OPT_CONFIG_DIRECTORY },
+	{ "data-directory", required_argument, NULL, OPT_DATA_DIRECTORY },
 	{ "json", optional_argument, NULL, OPT_JSON },
 	{ "no-pager", no_argument, NULL, OPT_NO_PAGER },
 	{ "no-legend", no_argument, NULL, OPT_NO_LEGEND },
@@ -96,6 +106,10 @@ static const struct Verb {
 	{ "wake-test", 1, 1, 0, "DEVICE", verb_wake_test },
 	{ "policy", 0, 1, 0, "[NAME]", verb_policy },
 	{ "mode", 0, 1, 0, "[advise | enforce]", verb_mode },
+	{ "model", 1, -1,
+	  BIT(OPT_WORKLOAD) | BIT(OPT_DEPTH) | BIT(OPT_PLOT) | BIT(OPT_CONFIG_DIRECTORY) |
+		  BIT(OPT_DATA_DIRECTORY) | BIT(OPT_OUTPUT),
+	  "list | show | frontier | predict | compare | validate [ARGUMENT...]", verb_model },
 	{ "version", 0, 0, 0, "", verb_version },
 };
 
@@ -121,6 +135,14 @@ static void print_help(void)
 	     "  wake-test DEVICE     test whether a read alone wakes this disk: SAS disks need it to sleep\n"
 	     "  policy [NAME]        show or choose the policy\n"
 	     "  mode [MODE]          show the mode or choose it: enforce limits, or advise and set nothing\n"
+	     "  model list           list the models of power and throughput, and who uses them\n"
+	     "  model show MODEL     show what is in one: a profile, that of a device, or a file\n"
+	     "  model frontier MODEL show the settings of which none gives more for fewer watts\n"
+	     "  model predict [MODEL[xN]]...\n"
+	     "                       predict throughput, response times and watts of a workload; of the\n"
+	     "                       devices as they work now, of profiles, or of a node file\n"
+	     "  model compare A B    compare two models point by point\n"
+	     "  model validate FILE  check profile files\n"
 	     "  version              print the version of this command and of the daemon\n"
 	     "\n"
 	     "LIMIT is a share of the operating power (80%) or a power (350W, 0.35kW).\n"
@@ -144,7 +166,12 @@ static void print_help(void)
 	     "  --all                clear: end the claims of others too; wake: wake every disk that sleeps\n"
 	     "  --wake               clear: wake what sleeps as well; nothing is woken otherwise\n"
 	     "  --claims, --wakeups  list: list these instead of devices\n"
-	     "  -o wide              list, plan: a line for each device, with every column\n"
+	     "  --workload=WORDS     model frontier, predict: \"read=70% random=100% chunk=16K depth=32\"\n"
+	     "  --depth=N            model predict: no more than N IOs outstanding at each device\n"
+	     "  --plot=FILE          model frontier: draw it to FILE.svg or FILE.png, by gnuplot\n"
+	     "  --config-directory=DIR, --data-directory=DIR\n"
+	     "                       model: read profiles below these, as storpowerd would\n"
+	     "  -o wide              list, plan, model: a line for each device, with every column\n"
 	     "  --witness            verify: ask nvme, hdparm and sg_requests as well\n"
 	     "  --once               top: print one table, and end\n"
 	     "  --lines=N            top: print no more rows than this\n"
@@ -174,6 +201,14 @@ static int parse_lines(Ctl *c, const char *text)
 	if (parse_unsigned(text, UINT32_MAX, &c->lines) >= 0 && c->lines)
 		return STATUS_OK;
 	return complain(STATUS_USAGE, "--lines=%s: a number of rows, at least 1, would be right",
+			text);
+}
+
+static int parse_depth(Ctl *c, const char *text)
+{
+	if (parse_unsigned(text, 65536, &c->model.depth) >= 0 && c->model.depth)
+		return STATUS_OK;
+	return complain(STATUS_USAGE, "--depth=%s: a number of IOs, 1 to 65536, would be right",
 			text);
 }
 
@@ -215,6 +250,10 @@ static const char **text_option(Ctl *c, int option)
 	case OPT_FORBID: return &c->forbid;
 	case OPT_ONLY: return &c->only;
 	case OPT_POLICY: return &c->policy;
+	case OPT_WORKLOAD: return &c->model.workload;
+	case OPT_PLOT: return &c->model.plot;
+	case OPT_CONFIG_DIRECTORY: return &c->model.config_directory;
+	case OPT_DATA_DIRECTORY: return &c->model.data_directory;
 	case OPT_BUS: return &c->address;
 	default: return NULL;
 	}
@@ -243,6 +282,7 @@ static int take_option(Ctl *c, int option)
 	case OPT_ONCE: c->once = true; break;
 	case OPT_WITNESS: c->witness = true; break;
 	case OPT_LINES: return parse_lines(c, optarg);
+	case OPT_DEPTH: return parse_depth(c, optarg);
 	case OPT_OUTPUT: return parse_output(c, optarg);
 	case OPT_NO_PAGER: c->pager = false; break;
 	case OPT_NO_LEGEND: c->legend = false; break;

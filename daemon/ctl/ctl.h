@@ -27,6 +27,12 @@ enum {
 	STATUS_NOT_FOUND = 127,
 };
 
+/* What "model" is told besides. */
+typedef struct ModelOptions {
+	const char *workload, *plot, *config_directory, *data_directory;
+	unsigned long depth; /* of a limit; 0: none */
+} ModelOptions;
+
 typedef struct Ctl {
 	const char *address; /* "system", "session" or a bus address */
 	sd_bus *bus;
@@ -42,6 +48,7 @@ typedef struct Ctl {
 	size_t width;                 /* of it */
 	char **args;                  /* after the verb */
 	int n_args;
+	ModelOptions model;
 } Ctl;
 
 int verb_status(Ctl *c);
@@ -60,6 +67,7 @@ int verb_mode(Ctl *c);
 int verb_version(Ctl *c);
 int verb_wake(Ctl *c);
 int verb_wake_test(Ctl *c);
+int verb_model(Ctl *c);
 
 /* Prints "storpowerctl: ..." on standard error and returns status. */
 int complain(int status, const char *format, ...) _printf_(2, 3);
@@ -67,6 +75,8 @@ int complain(int status, const char *format, ...) _printf_(2, 3);
 /* ctl-bus.c. Quietly; 0 or -errno. */
 int ctl_connect(Ctl *c);
 void ctl_disconnect(Ctl *c);
+/* Quietly, and without starting it. */
+bool ctl_daemon_runs(Ctl *c);
 /* Connects on first use. All return an exit status, errors printed. */
 int ctl_new_call(Ctl *c, const char *member, sd_bus_message **ret);
 int ctl_call(Ctl *c, sd_bus_message *call, sd_bus_message **ret_reply);
@@ -111,6 +121,10 @@ void print_set(json_object *state, uint64_t cookie, json_object *replaced);
 /* output-json.c. Non-finite numbers become null. */
 json_object *json_from_message(sd_bus_message *m); /* the next value */
 json_object *json_from_double(double d);
+void json_put_number(json_object *o, const char *key, double v);
+void json_put_text(json_object *o, const char *key, const char *text); /* NULL: null */
+void json_put_count(json_object *o, const char *key, uint64_t n);
+void json_put_flag(json_object *o, const char *key, bool yes);
 /* An array of arrays as an array of objects with these keys; takes the array. */
 json_object *json_with_keys(json_object *rows, const char *const *keys);
 void json_print(const Ctl *c, json_object *o);
