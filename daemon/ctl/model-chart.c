@@ -147,10 +147,10 @@ static void print_key(const Ctl *c, const ModelCurve *m)
 {
 	char text[512], points[128] = "";
 
-	if (m->n_points && m->n_above)
+	if (m->n_points && m->n_outside)
 		snprintf(points, sizeof(points),
 			 "; × points of the profile for such IO (%zu more lie outside)",
-			 m->n_above);
+			 m->n_outside);
 	else if (m->n_points)
 		snprintf(points, sizeof(points), "; × points of the profile for such IO");
 	snprintf(text, sizeof(text),

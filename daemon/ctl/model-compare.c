@@ -112,7 +112,7 @@ typedef struct Texts {
 /* Ratios may be small, and so may energies. */
 static void figure(char *buf, size_t size, double v)
 {
-	if (isfinite(v) && fabs(v) < 1)
+	if (isfinite(v) && v != 0 && fabs(v) < 0.1)
 		snprintf(buf, size, "%.2g", v);
 	else
 		format_number(buf, size, isfinite(v) ? v : NAN);

@@ -72,7 +72,7 @@ static void take_points(ModelCurve *c, const Profile *p, const Mix *mix)
 		if (!tells(q, mix))
 			continue;
 		if (q->mb_s > c->most_mb_s || q->watts > c->to_w || q->watts < c->from_w)
-			c->n_above++;
+			c->n_outside++;
 		else
 			c->points[c->n_points++] = (CurvePoint){ q->watts, q->mb_s, q->error };
 	}

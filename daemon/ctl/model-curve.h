@@ -15,9 +15,9 @@ typedef struct CurvePoint {
 typedef struct ModelCurve {
 	CurvePoint line[CURVE_MAX];
 	size_t n;
-	CurvePoint *points;       /* of the profile */
-	size_t n_points, n_above; /* n_above: left out, because they give more than is drawn */
-	CurvePoint now, planned;  /* watts NAN: not known */
+	CurvePoint *points;         /* of the profile */
+	size_t n_points, n_outside; /* n_outside: more, which lie outside */
+	CurvePoint now, planned;    /* watts NAN: not known */
 	double from_w, to_w, most_mb_s;
 } ModelCurve;
 

@@ -254,8 +254,9 @@ static void add_row(Table *t, const Fold *f)
 	char name[128], mb_s[32], iops[32], mean[32], p50[32], p99[32], watts[32], error[32];
 
 	name_of(name, sizeof(name), f);
-	snprintf(error, sizeof(error), "%s%.2g", words_plus_minus(),
-		 fold_mean(f, "Power") * fold_mean(f, "Error"));
+	snprintf(
+		error, sizeof(error), "%s%s", words_plus_minus(),
+		format_number(watts, sizeof(watts), fold_mean(f, "Power") * fold_mean(f, "Error")));
 	table_row(t, name, format_number(mb_s, sizeof(mb_s), fold_mean(f, "Throughput")),
 		  format_number(iops, sizeof(iops), fold_mean(f, "IOPS")),
 		  format_wait(mean, sizeof(mean), fold_mean(f, "MeanResponse")),
@@ -279,16 +280,19 @@ static void print_rows(const Ctl *c, json_object *rows)
 	table_print(t, c);
 }
 
-static void print_total(json_object *total)
+static void print_total(const Ctl *c, json_object *total)
 {
-	char mb_s[32], iops[32], mean[32], watts[32];
+	char mb_s[32], iops[32], mean[32], watts[32], error[32], text[256];
 
-	printf("\nTogether %s MB/s, %s IO/s, %s in the mean; %s %s%.2g W\n",
-	       format_number(mb_s, sizeof(mb_s), json_number(total, "Throughput")),
-	       format_number(iops, sizeof(iops), json_number(total, "IOPS")),
-	       format_wait(mean, sizeof(mean), json_number(total, "MeanResponse")),
-	       format_watts(watts, sizeof(watts), json_number(total, "Power")), words_plus_minus(),
-	       json_number(total, "ErrorPower"));
+	snprintf(text, sizeof(text), "Together %s MB/s, %s IO/s, %s in the mean; %s %s%s W",
+		 format_number(mb_s, sizeof(mb_s), json_number(total, "Throughput")),
+		 format_number(iops, sizeof(iops), json_number(total, "IOPS")),
+		 format_wait(mean, sizeof(mean), json_number(total, "MeanResponse")),
+		 format_watts(watts, sizeof(watts), json_number(total, "Power")),
+		 words_plus_minus(),
+		 format_number(error, sizeof(error), json_number(total, "ErrorPower")));
+	putchar('\n');
+	print_wrapped("", 0, text, c->width);
 }
 
 static void print_workload(const Forecast *f)
@@ -323,7 +327,7 @@ static void print_forecast(const Forecast *f, json_object *total)
 	pager_open(f->c);
 	print_workload(f);
 	print_rows(f->c, f->rows);
-	print_total(total);
+	print_total(f->c, total);
 	print_notes(f->c, f->rows);
 }
 

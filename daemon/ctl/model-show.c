@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <math.h>
+#include <stdarg.h>
 
 #include "ctl/ctl-model.h"
 #include "ctl/table.h"
@@ -113,33 +114,48 @@ static json_object *whole_json(const Profile *p)
 	return o;
 }
 
-static void print_watts(const char *label, double watts, const char *more)
+static _printf_(3, 4) void print_line(const Ctl *c, const char *label, const char *format, ...)
 {
-	char text[32];
+	char text[512], left[LABEL_WIDTH + 1];
+	va_list ap;
 
-	printf("%12s  %s%s\n", label, format_watts(text, sizeof(text), watts), more);
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	snprintf(left, sizeof(left), "%12s  ", label);
+	print_wrapped(left, LABEL_WIDTH, text, c->width);
+}
+
+static void print_powers(const Ctl *c, const Profile *p)
+{
+	char rated[32], operating[32], idle[32], error[32];
+
+	print_line(c, "Rated", "%s, the ceiling: it never draws more",
+		   format_watts(rated, sizeof(rated), p->rated_w));
+	print_line(c, "Operating", "%s, drawn at most in operation",
+		   format_watts(operating, sizeof(operating), profile_operating_w(p)));
+	print_line(c, "Idle", "%s, awake and without IO",
+		   format_watts(idle, sizeof(idle), p->idle_w));
+	print_line(c, "Error", "%s%s of the watts; estimated points have their own",
+		   words_plus_minus(), model_percent(error, sizeof(error), p->error));
 }
 
 static void print_header(const Ctl *c, const Profile *p)
 {
-	char error[32], saving[32], wait[32];
+	char saving[32], wait[32];
 
 	puts(p->name);
-	print_wrapped("        File  ", LABEL_WIDTH, p->path, c->width);
+	print_line(c, "File", "%s", p->path);
 	for (char **m = p->models; *m; m++)
-		printf("%12s  %s\n", m == p->models ? "Models" : "", *m);
-	printf("%12s  %s\n", "Kind", kind_name(p->kind));
-	print_watts("Rated", p->rated_w, ", the ceiling: it never draws more");
-	print_watts("Operating", profile_operating_w(p), ", drawn at most in operation");
-	print_watts("Idle", p->idle_w, ", awake and without IO");
-	printf("%12s  %s%s of the watts; estimated points have their own\n", "Error",
-	       words_plus_minus(), model_percent(error, sizeof(error), p->error));
+		print_line(c, m == p->models ? "Models" : "", "%s", *m);
+	print_line(c, "Kind", "%s", kind_name(p->kind));
+	print_powers(c, p);
 	if (p->link_saving_w > 0)
-		printf("%12s  %s saved while the link rests, %s to come back\n", "Link",
-		       format_watts(saving, sizeof(saving), p->link_saving_w),
-		       format_wait(wait, sizeof(wait), p->link_recovery_s * 1e6));
+		print_line(c, "Link", "%s saved while it rests, %s to come back",
+			   format_watts(saving, sizeof(saving), p->link_saving_w),
+			   format_wait(wait, sizeof(wait), p->link_recovery_s * 1e6));
 	if (p->rated_cycles_start > 0)
-		printf("%12s  %.0f start/stop cycles\n", "Rated for", p->rated_cycles_start);
+		print_line(c, "Rated for", "%.0f start/stop cycles", p->rated_cycles_start);
 }
 
 static void print_states(const Ctl *c, const Profile *p)
@@ -194,7 +210,7 @@ static void print_conditions(const Ctl *c, const Profile *p)
 	if (!any)
 		return;
 	putchar('\n');
-	table_may_drop(t, c, "6 4 2");
+	table_may_drop(t, c, "4 2 6");
 	table_print(t, c);
 }
 
