@@ -69,7 +69,7 @@ static int set_directories(Daemon *d)
 		return -ENOMEM;
 	d->policy_directories[0] = d->etc_policies;
 	d->policy_directories[1] = data_directory(d);
-	return profile_directories(etc, data_directory(d), &d->profile_directories);
+	return profile_store_directories(etc, data_directory(d), &d->profile_directories);
 }
 
 static void override_config(Daemon *d)

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "model/profile.h"
 
-int profile_directories(const char *config_directory, const char *data_directory, char ***ret)
+int profile_store_directories(const char *config_directory, const char *data_directory, char ***ret)
 {
 	_cleanup_free_ char *own = text_printf("%s/profiles", config_directory ?: "/etc/storpower");
 	_cleanup_free_ char *shipped =

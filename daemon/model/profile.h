@@ -101,7 +101,8 @@ int profile_generic(const Descriptor *d, Profile **ret);
 
 /* Where profiles are looked for, the user's own first, for strv_free(). NULL: /etc/storpower, and
  * where they were installed. */
-int profile_directories(const char *config_directory, const char *data_directory, char ***ret);
+int profile_store_directories(const char *config_directory, const char *data_directory,
+			      char ***ret);
 
 /* All profiles of a list of directories, user's own first. */
 typedef struct ProfileStore {
