@@ -63,10 +63,13 @@ void canvas_line(Canvas *c, double x0, double y0, double x1, double y1, unsigned
 {
 	double across = fabs(x1 - x0) * (double)(c->columns * ACROSS);
 	double down = fabs(y1 - y0) * (double)(c->rows * DOWN);
-	double n = ceil(MIN(MAX(across, down), 1e5));
+	size_t n = (size_t)ceil(MIN(MAX(across, down), 1e5));
 
-	for (double i = 0; i <= n; i += step)
-		set_dot(c, x0 + (x1 - x0) * i / MAX(n, 1.0), y0 + (y1 - y0) * i / MAX(n, 1.0));
+	for (size_t i = 0; i <= n; i += step) {
+		double part = (double)i / (double)MAX(n, (size_t)1);
+
+		set_dot(c, x0 + (x1 - x0) * part, y0 + (y1 - y0) * part);
+	}
 }
 
 void canvas_mark(Canvas *c, double x, double y, const char *character)

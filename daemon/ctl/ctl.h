@@ -69,6 +69,8 @@ int verb_wake(Ctl *c);
 int verb_wake_test(Ctl *c);
 int verb_model(Ctl *c);
 
+void ctl_help(void); /* ctl-help.c */
+
 /* Prints "storpowerctl: ..." on standard error and returns status. */
 int complain(int status, const char *format, ...) _printf_(2, 3);
 

@@ -111,7 +111,8 @@ static int judge(const char *file, int r, const char *answer)
 		return complain(STATUS_FAILURE, "%s: gnuplot cannot be run: %s", file,
 				strerror(-r));
 	if (r > 0)
-		return complain(STATUS_FAILURE, "%s: gnuplot failed: %s", file, answer);
+		return complain(STATUS_FAILURE, "%s cannot be drawn: gnuplot says:%s%s", file,
+				*answer == '\n' ? "" : "\n", answer);
 	return STATUS_OK;
 }
 
@@ -123,7 +124,7 @@ int plot_end(Plot *p)
 	};
 	_cleanup_free_ char *answer = NULL;
 	int r = fflush(p->script) ? -errno : spawn_and_read(&program, &answer);
-	int status = judge(p->file, r, answer);
+	int status = judge(p->file, r, answer ?: "");
 
 	plot_free(p);
 	return status;

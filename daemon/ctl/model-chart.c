@@ -91,14 +91,14 @@ static void draw(Canvas *canvas, const Chart *c)
 static void print_row(const Chart *c, const Canvas *canvas, size_t row)
 {
 	char line[4 * c->columns + 1], label[32] = "";
-	size_t above = c->rows - 1 - row, n;
+	size_t above = c->rows - 1 - row, figure = above / Y_ROWS, n;
 	bool labelled = above % Y_ROWS == 0;
 
 	canvas_row(canvas, row, line, sizeof(line));
 	for (n = strlen(line); n && line[n - 1] == ' '; n--)
 		line[n - 1] = '\0';
 	if (labelled)
-		snprintf(label, sizeof(label), "%.4g", c->step_mb_s * (double)(above / Y_ROWS));
+		snprintf(label, sizeof(label), "%.4g", c->step_mb_s * (double)figure);
 	printf("%*s %s%s\n", AXIS_WIDTH - 2, label, labelled ? "┤" : "│", line);
 }
 

@@ -34,7 +34,7 @@ static void write_one(FILE *f, const char *name, const CurvePoint *p)
 static void write_plot(FILE *f, const ModelCurve *m)
 {
 	fprintf(f,
-		"set xlabel 'expected watts'\nset ylabel 'MB/s'\nset key left top\nset grid\n"
+		"set xlabel 'expected watts'\nset ylabel 'MB/s'\nset key below\nset grid\n"
 		"set xrange [%g:%g]\nset yrange [0:%g]\n"
 		"plot $frontier using 3:2 with lines dashtype 3 linecolor 'gray' title 'error', \\\n"
 		"  '' using 4:2 with lines dashtype 3 linecolor 'gray' notitle, \\\n"
