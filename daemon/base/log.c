@@ -25,7 +25,7 @@ void log_set_plain(void)
 
 static bool to_journal(void)
 {
-	return getenv("JOURNAL_STREAM") != NULL;
+	return !plain && getenv("JOURNAL_STREAM") != NULL;
 }
 
 int log_full(int level, int error, const char *format, ...)
@@ -44,10 +44,10 @@ int log_full(int level, int error, const char *format, ...)
 	if (error)
 		snprintf(detail, sizeof(detail), ": %s", strerror(error));
 
-	if (plain)
-		fprintf(stderr, "%s%s\n", text, detail);
-	else if (to_journal())
+	if (to_journal())
 		sd_journal_send("PRIORITY=%i", level, "MESSAGE=%s%s", text, detail, NULL);
+	else if (plain)
+		fprintf(stderr, "%s%s\n", text, detail);
 	else
 		fprintf(stderr, "<%d>%s%s\n", level, text, detail);
 	return -error;

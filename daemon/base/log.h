@@ -10,9 +10,7 @@
 
 /* Messages above this level are dropped. Default LOG_INFO. Set once, before threads start. */
 void log_set_max_level(int level);
-
-/* From now on lines go to stderr without the level, for a program that people run. Call it once,
- * before threads start. */
+/* For commands: to standard error, without levels. */
 void log_set_plain(void);
 
 /* Logs and returns -|error|; error 0 means "no errno" and returns 0. */

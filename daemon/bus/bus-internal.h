@@ -126,6 +126,9 @@ int bus_get_waiting(sd_bus_message *call, void *userdata, sd_bus_error *error);
 /* bus-frontier.c */
 int bus_get_frontier(sd_bus_message *call, void *userdata, sd_bus_error *error);
 
+/* bus-drift.c */
+int bus_get_drift(sd_bus_message *call, void *userdata, sd_bus_error *error);
+
 /* bus-wake.c */
 int bus_wake(sd_bus_message *m, void *userdata, sd_bus_error *error);
 int bus_wake_test(sd_bus_message *m, void *userdata, sd_bus_error *error);

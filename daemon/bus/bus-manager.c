@@ -329,6 +329,8 @@ static const sd_bus_vtable manager_methods[] = {
 	SD_BUS_METHOD_WITH_ARGS("GetFrontier", SD_BUS_ARGS("s", device),
 				SD_BUS_RESULT("a{sv}", present, "aa{sv}", candidates),
 				bus_get_frontier, OPEN),
+	SD_BUS_METHOD_WITH_ARGS("GetDrift", SD_BUS_NO_ARGS, SD_BUS_RESULT("aa{sv}", drift),
+				bus_get_drift, OPEN),
 	SD_BUS_METHOD_WITH_ARGS("ListWakeups", SD_BUS_NO_ARGS, SD_BUS_RESULT("aa{sv}", wakeups),
 				bus_list_wakeups, OPEN),
 	SD_BUS_METHOD_WITH_ARGS("Wake", SD_BUS_ARGS("s", device), SD_BUS_NO_RESULT, bus_wake, OPEN),

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "control/advice.h"
+#include "control/drift.h"
 #include "control/end.h"
 #include "control/enforce.h"
 #include "control/fleet.h"
@@ -88,6 +89,8 @@ static int open_all(Control *c)
 		r = wear_accounts_open(&c->tools);
 	if (r >= 0)
 		r = gauges_open(&c->gauges, &c->tools);
+	if (r >= 0)
+		r = drift_open(&c->gauges);
 	if (r < 0)
 		return r;
 	r = meter_open(config->bpf, &c->tools.meter, &c->tools.meter_why_not);
@@ -213,6 +216,7 @@ Control *control_free(Control *c)
 	journal_close(c->tools.journal);
 	meter_close(c->tools.meter);
 	free(c->tools.meter_why_not);
+	drift_close(&c->gauges);
 	gauges_close(&c->gauges);
 	policies_done(&c->policies);
 	free(c);

@@ -39,6 +39,7 @@ typedef struct Gauges {
 	double planned_guard_w;
 	bool overrun;
 	Overload overload;
+	struct DriftOf *drift; /* drift.c: behind each gauge */
 } Gauges;
 
 /* Does it measure the device, alone or among others? */

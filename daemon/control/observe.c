@@ -6,6 +6,7 @@
 
 #include "control/cache-watch.h"
 #include "control/correct.h"
+#include "control/drift.h"
 #include "control/enforce.h"
 #include "control/gather.h"
 #include "control/rest.h"
@@ -143,6 +144,7 @@ Need observe_tick(Control *c, bool *ret_overrun)
 	counts = gather_counts_expected(c);
 	n = need_more(n, correct_judge(&c->gauges, counts ? c->limits.budget_w : INFINITY,
 				       enforce_is_settling(c), &c->tools));
+	drift_look(&c->gauges, enforce_is_settling(c), &c->tools);
 	drawn_w = gauges_draw_w(&c->gauges, &c->fleet);
 	n = need_more(n, overload_count(&c->gauges.overload, &c->limits, drawn_w,
 					counts && c->gauges.overrun, &c->tools));

@@ -33,7 +33,8 @@ static void print_verbs(void)
 	     "                       predict throughput, response times and watts of a workload; of the\n"
 	     "                       devices as they work now, of profiles, or of a node file\n"
 	     "  model compare A B    compare two models point by point\n"
-	     "  model validate FILE  check profile files\n"
+	     "  model validate FILE  check profiles before they are put in force\n"
+	     "  model drift          compare what IO costs by the power sensors with the profiles\n"
 	     "  version              print the version of this command and of the daemon\n"
 	     "");
 }
@@ -64,8 +65,7 @@ static void print_options(void)
 	     "  --workload=WORDS     model frontier, predict: \"read=70% random=100% chunk=16K depth=32\"\n"
 	     "  --depth=N            model predict: no more than N IOs outstanding at each device\n"
 	     "  --plot=FILE          model frontier: draw it to FILE.svg or FILE.png, by gnuplot\n"
-	     "  --config-directory=DIR, --data-directory=DIR\n"
-	     "                       model: read profiles below these, as storpowerd would\n"
+	     "  --profiles=DIR       model: the directory of the profiles, instead of those in force\n"
 	     "  -o wide              list, plan, model: a line for each device, with every column\n"
 	     "  --witness            verify: ask nvme, hdparm and sg_requests as well\n"
 	     "  --once               top: print one table, and end\n"

@@ -20,6 +20,7 @@ static const Subverb subverbs[] = {
 	{ "predict", 0, -1, true, true, false, " [PROFILE[xN]|NODEFILE]...", model_predict },
 	{ "compare", 2, 2, false, false, false, " A B", model_compare },
 	{ "validate", 1, -1, false, false, false, " FILE...", model_validate },
+	{ "drift", 0, 0, false, false, false, "", model_drift },
 };
 
 static const Subverb *find(const char *name)
@@ -56,8 +57,8 @@ int verb_model(Ctl *c)
 
 	if (!v)
 		return complain(STATUS_USAGE,
-				"Unknown \"model %s\": list, show, frontier, predict, compare or "
-				"validate would be right",
+				"Unknown \"model %s\": list, show, frontier, predict, compare, "
+				"validate or drift would be right",
 				c->args[0]);
 	c->args++;
 	c->n_args--;

@@ -13,6 +13,7 @@ int model_frontier(Ctl *c);
 int model_predict(Ctl *c);
 int model_compare(Ctl *c);
 int model_validate(Ctl *c);
+int model_drift(Ctl *c);
 
 /* model-find.c: the profiles that the daemon would find. */
 int model_read_store(const Ctl *c, ProfileStore **ret);

@@ -32,8 +32,7 @@ typedef enum Option {
 	OPT_WORKLOAD,
 	OPT_DEPTH,
 	OPT_PLOT,
-	OPT_CONFIG_DIRECTORY,
-	OPT_DATA_DIRECTORY,
+	OPT_PROFILES,
 	OPT_JSON, /* from here on: for every verb */
 	OPT_NO_PAGER,
 	OPT_NO_LEGEND,
@@ -65,8 +64,7 @@ static const struct option long_options[] = {
 	{ "workload", required_argument, NULL, OPT_WORKLOAD },
 	{ "depth", required_argument, NULL, OPT_DEPTH },
 	{ "plot", required_argument, NULL, OPT_PLOT },
-	{ "config-directory", required_argument, NULL, OPT_CONFIG_DIRECTORY },
-	{ "data-directory", required_argument, NULL, OPT_DATA_DIRECTORY },
+	{ "profiles", required_argument, NULL, OPT_PROFILES },
 	{ "json", optional_argument, NULL, OPT_JSON },
 	{ "no-pager", no_argument, NULL, OPT_NO_PAGER },
 	{ "no-legend", no_argument, NULL, OPT_NO_LEGEND },
@@ -107,9 +105,9 @@ static const struct Verb {
 	{ "policy", 0, 1, 0, "[NAME]", verb_policy },
 	{ "mode", 0, 1, 0, "[advise | enforce]", verb_mode },
 	{ "model", 1, -1,
-	  BIT(OPT_WORKLOAD) | BIT(OPT_DEPTH) | BIT(OPT_PLOT) | BIT(OPT_CONFIG_DIRECTORY) |
-		  BIT(OPT_DATA_DIRECTORY) | BIT(OPT_OUTPUT),
-	  "list | show | frontier | predict | compare | validate [ARGUMENT...]", verb_model },
+	  BIT(OPT_WORKLOAD) | BIT(OPT_DEPTH) | BIT(OPT_PLOT) | BIT(OPT_PROFILES) | BIT(OPT_OUTPUT),
+	  "list | show | frontier | predict | compare | validate | drift [ARGUMENT...]",
+	  verb_model },
 	{ "version", 0, 0, 0, "", verb_version },
 };
 
@@ -178,8 +176,7 @@ static const char **text_option(Ctl *c, int option)
 	case OPT_POLICY: return &c->policy;
 	case OPT_WORKLOAD: return &c->model.workload;
 	case OPT_PLOT: return &c->model.plot;
-	case OPT_CONFIG_DIRECTORY: return &c->model.config_directory;
-	case OPT_DATA_DIRECTORY: return &c->model.data_directory;
+	case OPT_PROFILES: return &c->model.profiles;
 	case OPT_BUS: return &c->address;
 	default: return NULL;
 	}

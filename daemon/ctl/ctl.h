@@ -29,8 +29,9 @@ enum {
 
 /* What "model" is told besides. */
 typedef struct ModelOptions {
-	const char *workload, *plot, *config_directory, *data_directory;
-	unsigned long depth; /* of a limit; 0: none */
+	const char *workload, *plot;
+	const char *profiles; /* a directory; NULL: those in force */
+	unsigned long depth;  /* of a limit; 0: none */
 } ModelOptions;
 
 typedef struct Ctl {

@@ -7,8 +7,8 @@
 int model_read_store(const Ctl *c, ProfileStore **ret)
 {
 	_cleanup_(strv_freep) char **directories = NULL;
-	int r = profile_store_directories(c->model.config_directory, c->model.data_directory,
-					  &directories);
+	int r = c->model.profiles ? strv_add(&directories, c->model.profiles)
+				  : profile_store_directories(NULL, NULL, &directories);
 
 	if (r >= 0)
 		r = profile_store_read((const char *const *)directories, ret);

@@ -16,7 +16,7 @@ json_object *model_profile_json(const Profile *p)
 {
 	json_object *o = json_object_new_object();
 
-	json_put_text(o, "Name", p->name);
+	json_put_text(o, "Profile", p->name);
 	json_put_text(o, "Path", p->path);
 	json_put_text(o, "Kind", kind_name(p->kind));
 	json_put_number(o, "RatedPower", p->rated_w);

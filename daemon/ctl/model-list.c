@@ -47,8 +47,8 @@ static const char *points_text(char *buf, size_t size, json_object *o)
 
 static void print_profiles(const Ctl *c, json_object *all)
 {
-	static const char *const columns[] = { "PROFILE", "KIND",   ">AT WORK", ">IDLE",
-					       ">ERROR",  "POINTS", ">MIXES",   NULL };
+	static const char *const columns[] = { "PROFILE", "KIND",   ">AT WORK", ">IDLE", ">ERROR",
+					       "POINTS",  ">MIXES", "FILE",     NULL };
 	_cleanup_(table_freep) Table *t = table_new(columns);
 
 	for (size_t i = 0; i < json_count(all); i++) {
@@ -57,14 +57,15 @@ static void print_profiles(const Ctl *c, json_object *all)
 
 		snprintf(mixes, sizeof(mixes), json_number(o, "MixCount") > 0 ? "%.0f" : "",
 			 json_number(o, "MixCount"));
-		table_row(t, json_text(o, "Name"), json_text(o, "Kind"),
+		table_row(t, json_text(o, "Profile"), json_text(o, "Kind"),
 			  format_watts(operating, sizeof(operating),
 				       json_number(o, "OperatingPower")),
 			  format_watts(idle, sizeof(idle), json_number(o, "IdlePower")),
 			  model_percent(error, sizeof(error), json_number(o, "Error")),
-			  points_text(points, sizeof(points), o), mixes);
+			  points_text(points, sizeof(points), o), mixes,
+			  c->wide ? json_text(o, "Path") : " ");
 	}
-	table_may_drop(t, c, "6 1 4");
+	table_may_drop(t, c, "7 6 1 4");
 	table_print(t, c);
 }
 
@@ -108,10 +109,8 @@ int model_list(Ctl *c)
 		return status;
 	if (!s->n)
 		return complain(STATUS_FAILURE,
-				"There is no profile in %s or %s: --data-directory= names where "
-				"they lie",
-				c->model.config_directory ?: "/etc/storpower",
-				c->model.data_directory ?: STORPOWER_DATADIR);
+				"There is no profile in %s: name the directory with --profiles=DIR",
+				c->model.profiles ?: STORPOWER_DATADIR "/profiles");
 	all = describe(s, devices);
 	if (c->json) {
 		json_print(c, all);

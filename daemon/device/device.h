@@ -97,6 +97,7 @@ struct Device {
 	char *redirect; /* the component above that the operator names, or "none"; "" names none */
 	char *keep_awake_why; /* NULL, or why it is never put to sleep: "it is the cache of bcache0"
 			       */
+	bool link_sleeps;     /* a SATA drive that puts its link to sleep by itself (DIPM) */
 	bool wake_untested;   /* standby needs a wake test that succeeds on this HBA first */
 	char *protected_why;  /* NULL, or why it is never touched: "holds the root file system" */
 	bool departing;       /* it serves nobody any more: once what was set on it is given back,

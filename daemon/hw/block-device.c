@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "hw/ata-identity.h"
 #include "hw/block-host.h"
 #include "hw/block-nvme.h"
 #include "hw/block-real.h"
@@ -151,6 +152,16 @@ static bool is_loop_without_file(const char *sysfs_root, const char *name)
 	return !id;
 }
 
+/* INQUIRY has room for the first 16 characters of a SATA disk's model. */
+static void name_model(const char *sysfs_root, const char *name, const AtaIdentity *ata,
+		       char ret[static BLOCK_ATTR_MAX])
+{
+	if (*ata->model)
+		snprintf(ret, BLOCK_ATTR_MAX, "%s", ata->model);
+	else if (!*block_attribute(sysfs_root, name, "device/model", ret, BLOCK_ATTR_MAX))
+		snprintf(ret, BLOCK_ATTR_MAX, "%s", is_loop_name(name) ? "loop" : name);
+}
+
 static int new_disk(const char *sysfs_root, const char *name, const BlockDeviceOptions *options,
 		    Device **ret)
 {
@@ -159,6 +170,7 @@ static int new_disk(const char *sysfs_root, const char *name, const BlockDeviceO
 	_cleanup_(real_freep) RealDevice *i = real_new(sysfs_root, folder, 1);
 	_cleanup_(device_unrefp) Device *d = NULL;
 	char model[BLOCK_ATTR_MAX];
+	AtaIdentity ata = {};
 
 	if (!id || (!options->departing && is_loop_without_file(sysfs_root, name)))
 		return -ENODEV;
@@ -171,13 +183,14 @@ static int new_disk(const char *sysfs_root, const char *name, const BlockDeviceO
 	i->stats[0] = text_printf("%s/stat", i->folder);
 	if (!i->block || !i->stats[0])
 		return -ENOMEM;
-	if (!*block_attribute(sysfs_root, name, "device/model", model, sizeof(model)))
-		snprintf(model, sizeof(model), "%s", is_loop_name(name) ? "loop" : name);
+	ata_identity_read(sysfs_root, name, &ata); /* of no SATA disk: nothing */
+	name_model(sysfs_root, name, &ata, model);
 	d = device_new(id, name, model, kind_of_disk(sysfs_root, name),
 		       is_scsi(sysfs_root, name) ? &disk_ops : &block_ops, i);
 	if (!d)
 		return -ENOMEM;
 	i = NULL; /* the device's own now */
+	d->link_sleeps = ata.link_sleeps;
 	d->devnum = sysfs_devnum(sysfs_root, folder);
 	if (!d->devnum) /* it went while it was looked at, or is hidden */
 		return -ENODEV;

@@ -347,6 +347,9 @@ static int check_link(Device *d, const Offer *o, char **ret_why_not)
 	if (link_is_shared(d))
 		return not_offered(ret_why_not,
 				   "behind a port multiplier it shares its link with other disks");
+	if (!d->link_sleeps)
+		return not_offered(ret_why_not,
+				   "the drive does not say that it puts its link to sleep (DIPM)");
 	return 0;
 }
 

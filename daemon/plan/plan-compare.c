@@ -16,15 +16,17 @@ static bool same_terms(const Plan *held, const Plan *next)
 	return true;
 }
 
-/* Does the device begin or end to rest, or does the component above it begin or end to hold or to
- * drain? Such changes do not depend on watts that could make the plan better, so hysteresis does
- * not count for them. Idle times of their own keep them from going to and fro. */
+/* Does the device or its link begin or end to rest, or does the component above it begin or end to
+ * hold or to drain? Such changes do not depend on watts that could make the plan better, so
+ * hysteresis does not count for them. Idle times of their own keep them from going to and fro. */
 static bool rests_otherwise(const PlannedDevice *held, const PlannedDevice *next)
 {
 	Condition was = held->setting.condition, is = next->setting.condition;
 
 	if (condition_is_sleep(was) == condition_is_sleep(is) &&
 	    held->setting.redirect != next->setting.redirect)
+		return true;
+	if (held->setting.link != next->setting.link)
 		return true;
 	return (next->reason == PLAN_RESTING && is > was) ||
 	       (held->reason == PLAN_RESTING && is < was);

@@ -74,8 +74,10 @@ static double counted_at(const Work *w, size_t i, const Curve *curve, const Cand
 
 	if (!counts_expected(w, i))
 		return cap_w;
-	if (!(curve->asked_mb_s > 0))
+	if (!(curve->asked_mb_s > 0)) {
 		s.condition = deeper(s.condition, light_rest_of(w, i));
+		s.link = link_rest_of(w, i);
+	}
 	predict_demand(d->profile, &d->mix, &s, curve->asked_mb_s, &p);
 	return counted_w(w, i, p.watts * bias_of(d), cap_w);
 }

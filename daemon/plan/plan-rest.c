@@ -50,6 +50,22 @@ Condition light_rest_of(const Work *w, size_t i)
 		shallower(shallower(d->rest, w->in->policy->rest), CONDITION_IDLE_B));
 }
 
+/* The link of an idle drive sleeps where its profile knows what that saves, where the policy lets
+ * disks rest in idle_b, which takes as long to come back from (slides of Xie et al.: 0.3 s; OCP:
+ * idle_b below 0.65 s), and where nobody whom it promises a response time would wait for it. The
+ * watts of a condition were measured with the link as it was, so that of the two the condition is
+ * taken. */
+LinkPower link_rest_of(const Work *w, size_t i)
+{
+	const PlanDevice *d = &w->in->devices[i];
+	bool allowed = allows(w, i, MECHANISM_LINK) &&
+		       shallower(d->rest, w->in->policy->rest) >= CONDITION_IDLE_B &&
+		       light_rest_of(w, i) == CONDITION_ACTIVE &&
+		       d->profile->link_recovery_s * 1e6 <= w->terms[i].p99_us;
+
+	return allowed && d->profile->link_saving_w > 0 ? LINK_MEDIUM_DIPM : LINK_AS_FOUND;
+}
+
 static void rest(const Work *w, size_t i, Condition c, PlannedDevice *ret)
 {
 	const PlanDevice *d = &w->in->devices[i];
@@ -63,6 +79,8 @@ static void rest(const Work *w, size_t i, Condition c, PlannedDevice *ret)
 		ret->counted_w = MIN(ret->counted_w, ret->cap_w);
 	}
 	ret->setting.condition = c;
+	if (c == CONDITION_ACTIVE)
+		ret->setting.link = link_rest_of(w, i);
 	predict_demand(d->profile, &d->mix, &ret->setting, 0, &p);
 	ret->expect_w = MIN(p.watts * bias, ret->cap_w);
 	ret->mb_s = 0;
@@ -97,7 +115,8 @@ int rest_devices(const Work *w, PlannedDevice *planned)
 		size_t pool = in->devices[i].pool;
 		Condition c = rest_of(w, i, &planned[i], pool >= in->n_pools || !awake[pool]);
 
-		if (c != CONDITION_ACTIVE)
+		if (c != CONDITION_ACTIVE ||
+		    (may_rest(w, i, &planned[i]) && link_rest_of(w, i) != LINK_AS_FOUND))
 			rest(w, i, c, &planned[i]);
 	}
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "plan/plan-work.h"
 
-static bool allows(const Work *w, size_t i, Mechanism m)
+bool allows(const Work *w, size_t i, Mechanism m)
 {
 	return w->in->devices[i].offer.mechanisms & ~w->terms[i].forbidden & m;
 }

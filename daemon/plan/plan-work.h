@@ -184,6 +184,7 @@ int work_set(Work *w);
 /* plan-sleep.c: who may sleep, and what follows for what lies above a disk */
 /* Is it asleep, and to be left asleep whatever the budget is? */
 bool stays_asleep(const Work *w, size_t i);
+bool allows(const Work *w, size_t i, Mechanism m);
 Condition deepest_of(const Work *w, size_t i);
 /* The deepest condition from `least` to `deepest` that can be set; ACTIVE: none. */
 Condition condition_within(const Work *w, size_t i, Condition least, Condition deepest);
@@ -285,6 +286,8 @@ typedef struct LimitShortfall {
 double shortfall_of(const Work *w, const Solution *s);
 /* plan-rest.c: what a device with nothing to do rests in while it still serves IO. */
 Condition light_rest_of(const Work *w, size_t i);
+/* The link's part of it. */
+LinkPower link_rest_of(const Work *w, size_t i);
 /* Lets devices with nothing to do rest; -ENOMEM. */
 int rest_devices(const Work *w, PlannedDevice *devices);
 /* plan-group.c: solves the whole node, and by itself each group that is over its limit, where it is

@@ -128,6 +128,7 @@ static int new_device(SimNode *n, const SimGroup *g, const Profile *p, const cha
 	s->device->profile = p;
 	s->device->power_states = sim_device_power_states(p);
 	s->device->conditions = sim_device_conditions(p);
+	s->device->link_sleeps = p->link_saving_w > 0;
 	*ret = TAKE_PTR(s);
 	return 0;
 }

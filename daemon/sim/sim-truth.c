@@ -204,6 +204,14 @@ bool sim_truth_stuck(const SimTruth *t)
 	return t->fault == SIM_NO_WAKE && condition_sleeps((Condition)t->real.value[SIM_CONDITION]);
 }
 
+/* A link sleeps as soon as it has had nothing to carry. */
+static bool link_sleeps(const SimTruth *t, const SimNature *n)
+{
+	return n->profile->kind != KIND_NVME && n->profile->link_recovery_s > 0 &&
+	       t->real.value[SIM_LINK] >= SIM_LINK_MED_POWER_WITH_DIPM && !(t->rates.mb_s > 0) &&
+	       t->serves_us < t->t_us;
+}
+
 /* An IO arrives at a device that may be asleep. */
 static void wake(SimTruth *t, const SimNature *n)
 {
@@ -217,6 +225,8 @@ static void wake(SimTruth *t, const SimNature *n)
 		if (!pending_for(t, SIM_CONDITION))
 			t->told.value[SIM_CONDITION] = CONDITION_ACTIVE;
 	}
+	if (link_sleeps(t, n))
+		t->serves_us = t->t_us + seconds_us(n->profile->link_recovery_s);
 	/* NVMe base specification, "Power Management": IO in a non-operational state returns the
 	 * controller to the last operational one */
 	if (n->profile->kind == KIND_NVME && state->present && !state->operational) {

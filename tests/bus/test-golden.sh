@@ -94,7 +94,7 @@ models() {
 			"predict samsung-pm9a3x6 seagate-exos-7e2000" "compare samsung-pm9a3 samsung-pm1733"; do
 			name=model-${verb%% *}-$columns
 			ok "model $verb at $columns columns" is_golden "$name" $columns \
-				"model $verb --data-directory=policies --config-directory=policies/none"
+				"model $verb --profiles=policies/profiles"
 			ok "no line is wider" fits "$name" $columns
 		done
 	done

@@ -7,7 +7,7 @@ export LC_ALL=C.UTF-8
 profiles=$root/policies/profiles
 
 model() {
-	ctl model "$@" --data-directory="$root/policies" --config-directory="$tmp/etc"
+	ctl model "$@" --profiles="$profiles"
 }
 
 frontier() { # DEVICE|PROFILE FILTER
@@ -16,11 +16,11 @@ frontier() { # DEVICE|PROFILE FILTER
 
 at_terminal() { # COLUMNS ARGUMENT...
 	script -qec "stty cols $1 rows 50; '$build/storpowerctl' --no-pager model ${*:2} \
-		--data-directory='$root/policies'" /dev/null </dev/null
+		--profiles='$profiles'" /dev/null </dev/null
 }
 
 # Without a daemon
-for wrong in "" frob list\ x show "show a b" frontier "compare a" validate "list --workload=read=1%" \
+for wrong in "" frob list\ x show "show a b" frontier "compare a" validate "drift x" "list --workload=read=1%" \
 	"show x --depth=2" "predict --plot=x.svg" "predict samsung-pm9a3 --depth=0" \
 	"predict samsung-pm9a3 --workload=read=7" "frontier samsung-pm9a3 --plot=x.pdf"; do
 	status "wrong usage is 2: model $wrong" 2 model $wrong
@@ -29,13 +29,9 @@ done
 status "list without a daemon" 0 model list
 is "has every profile" "$(grep -c "" "$tmp/out")" $(($(ls "$profiles" | wc -l) + 1))
 is "and nobody knows who uses them" "$(model list --json | jq -c '[.[].Devices] | unique')" '[null]'
-ok "a profile of the user's own hides the shipped one" eval '
-	mkdir -p "$tmp/etc/profiles"
-	sed "s/^idle = .*/idle = 4.5 W/" "$profiles/samsung-pm9a3.profile" >"$tmp/etc/profiles/samsung-pm9a3.profile"
-	model list --json | jq -e ".[0].Name == \"samsung-pm9a3\" and .[0].IdlePower == 4.5"'
-rm "$tmp/etc/profiles/samsung-pm9a3.profile"
-status "without any profile it fails" 1 ctl model list --data-directory="$tmp" --config-directory="$tmp/etc"
-ok "and names the places" grep -qF "$tmp/etc or $tmp" "$tmp/err"
+ok "list -o wide names the files" grep -q "$profiles/samsung-pm9a3.profile$" <(model list -o wide)
+status "a directory without profiles is a failure" 1 ctl model list --profiles="$tmp"
+ok "which is named" grep -qF "There is no profile in $tmp: name the directory with --profiles=DIR" "$tmp/err"
 status "show" 0 model show samsung-pm9a3
 ok "has the points" grep -q "^write random  *64  *256K  *13.3  *1843  *7030  *5 %" "$tmp/out"
 ok "marks those that are estimated" grep -q "^write random  *64  *16K .* est\.$" "$tmp/out"
@@ -87,16 +83,22 @@ status "validate of good files" 0 model validate "$profiles"/*.profile
 ok "counts" grep -q "samsung-pm9a3.profile: usable, 26 points (21 estimated)$" "$tmp/out"
 status "validate of a bad one" 1 model validate "$profiles/samsung-pm9a3.profile" "$tmp/bad.profile"
 ok "says file, line and what" grep -q "^$tmp/bad.profile:[0-9]*: idle (50 W) is above rated (14 W)$" "$tmp/err"
+sed 's/^idle = /idel = /' "$profiles/samsung-pm9a3.profile" >"$tmp/idel.profile"
+line=$(grep -n '^idel' "$tmp/idel.profile" | cut -d : -f 1)
+ok "and what would be right" grep -q "^$tmp/idel.profile:$line: unknown key \"idel\": \[profile\] has no key \"idel\", only: match" \
+	<(model validate "$tmp/idel.profile" 2>&1)
 ok "and that it is unusable" grep -q "^$tmp/bad.profile: unusable" "$tmp/out"
 status "validate of what is not there" 1 model validate "$tmp/nosuch.profile"
 ok "says so" grep -q "nosuch.profile: No such file" "$tmp/err"
+status "a directory is for model alone" 2 ctl list --profiles="$tmp"
+status "what the sensors say is asked of the daemon" 3 model drift
 
 # A gnuplot that keeps its script
 mkdir "$tmp/bin" "$tmp/none"
 printf '#!/bin/sh\ncp "$1" "%s/script"\n' "$tmp" >"$tmp/bin/gnuplot"
 chmod +x "$tmp/bin/gnuplot"
 plot() { # PATH ARGUMENT...
-	TMPDIR=$tmp PATH=$1 "$build/storpowerctl" model frontier --data-directory="$root/policies" "${@:2}"
+	TMPDIR=$tmp PATH=$1 "$build/storpowerctl" model frontier --profiles="$profiles" "${@:2}"
 }
 status "--plot without gnuplot fails" 1 plot "$tmp/none" samsung-pm9a3 --plot="$tmp/a.svg"
 ok "and says what to install" grep -q "install the package gnuplot-nox" "$tmp/err"

@@ -248,6 +248,62 @@ static void an_idle_disk_rests_under_a_budget_and_is_left_alone_without(void **s
 	fixture_close(&f);
 }
 
+#define SSD                                                                                        \
+	"[devices ssd]\nprofile = samsung-860-evo\nread = 100%\nrandom = 100%\n"                   \
+	"read_size = 16K\nwrite_size = 16K\ndepth = 1\n"
+
+static double joules_in(Fixture *f, const char *device, uint64_t seconds)
+{
+	double before = account_of(f, device).joules;
+
+	fixture_run(f, seconds);
+	return account_of(f, device).joules - before;
+}
+
+static void the_link_of_an_idle_ssd_sleeps_under_a_budget_and_its_watts_follow(void **state)
+{
+	const Profile *p;
+	Fixture f;
+	uint64_t cookie;
+
+	(void)state;
+	open_idle(&f, SIM_NODE("balanced") SSD IDLE);
+	p = managed(&f, "sda")->device->profile;
+	fixture_run(&f, 300);
+	assert_string_equal(value_of(&f, "sda", "link-power").text, "max_performance");
+	assert_float_equal(joules_in(&f, "sda", 100), 100 * p->idle_w, 2.1);
+	cookie = fixture_set(&f, "100%");
+	fixture_run(&f, 300);
+	assert_string_equal(value_of(&f, "sda", "link-power").text, "med_power_with_dipm");
+	assert_float_equal(joules_in(&f, "sda", 100), 100 * (p->idle_w - p->link_saving_w), 1.1);
+	fixture_release(&f, cookie);
+	fixture_run(&f, 10);
+	assert_string_equal(value_of(&f, "sda", "link-power").text, "max_performance");
+	assert_int_equal(journal_size(f.control->tools.journal), 0);
+	fixture_close(&f);
+}
+
+/* One IO in 600 s waits for the link; all that follow find it awake, as it is given back then. */
+static void a_link_that_sleeps_is_waited_for_once_and_given_back_to_who_works(void **state)
+{
+	Fixture f;
+	SimAccount a;
+
+	(void)state;
+	open_idle(&f, SIM_NODE("balanced") SSD "demand = 0:0 10min:5\n");
+	fixture_set(&f, "100%");
+	fixture_run(&f, 580);
+	assert_string_equal(value_of(&f, "sda", "link-power").text, "med_power_with_dipm");
+	fixture_run(&f, 60);
+	assert_string_equal(value_of(&f, "sda", "link-power").text, "max_performance");
+	a = account_of(&f, "sda");
+	assert_true(a.late_reads >= 1 && a.late_reads <= 10);
+	assert_true(sim_account_read_us(&a, 1) >= 0.1e6);
+	assert_true(sim_account_read_us(&a, 0.99) < 0.1e6);
+	assert_int_equal(a.spin_ups, 0);
+	fixture_close(&f);
+}
+
 static void a_busy_disk_does_not_rest(void **state)
 {
 	Fixture f;
@@ -340,6 +396,9 @@ int main(void)
 		cmocka_unit_test(the_account_is_charged_before_a_disk_stops_and_outlives_a_restart),
 		cmocka_unit_test(a_disk_found_asleep_is_known_to_be),
 		cmocka_unit_test(an_idle_disk_rests_under_a_budget_and_is_left_alone_without),
+		cmocka_unit_test(
+			the_link_of_an_idle_ssd_sleeps_under_a_budget_and_its_watts_follow),
+		cmocka_unit_test(a_link_that_sleeps_is_waited_for_once_and_given_back_to_who_works),
 		cmocka_unit_test(a_busy_disk_does_not_rest),
 		cmocka_unit_test(members_of_a_pool_sleep_and_wake_together),
 		cmocka_unit_test(a_pool_with_a_busy_member_stays_up),

@@ -163,6 +163,47 @@ static void an_attribute_of_the_host_is_the_disks(void **state)
 	seen_free(&seen);
 }
 
+/* An ATA Information page of a drive whose model is longer than INQUIRY's 16 characters. */
+static void put_ata_page(const char *root, const char *folder, unsigned word_78, size_t size)
+{
+	static const char model[] = "Samsung SSD 860 EVO 1TB                 ";
+	_cleanup_free_ char *path = text_printf("%s/%s/vpd_pg89", root, folder);
+	char page[572] = {};
+
+	for (size_t i = 0; i < sizeof(model) - 1; i++)
+		page[60 + 54 + (i ^ 1)] = model[i];
+	page[60 + 156] = (char)(word_78 & 0xff);
+	page[60 + 157] = (char)(word_78 >> 8);
+	assert_int_equal(write_bytes_atomic(path, page, size, 0644), 0);
+}
+
+static void a_sata_disk_has_the_whole_model_and_says_whether_its_link_sleeps(void **state)
+{
+	static const struct {
+		unsigned word_78;
+		size_t size;
+		bool whole, sleeps;
+	} cases[] = { { 0x0008, 572, true, true },  { 0x004c, 572, true, true },
+		      { 0x0000, 572, true, false }, { 0x0040, 572, true, false },
+		      { 0xffff, 572, true, false }, { 0x0008, 200, false, false } };
+	const char *root = *state, *folder = "devices/ata4/host3/target3:0:0/3:0:0:0";
+
+	make_disk(root, "sdb", "8:16");
+	put(root, "devices/ata4/host3/target3:0:0/3:0:0:0/model", "Samsung SSD 860 \n");
+	link_to(root, "devices/sdb/device", folder);
+	for (size_t n = 0; n < ELEMENTSOF(cases); n++) {
+		_cleanup_(inventory_freep) Inventory *i = NULL;
+		Seen seen;
+
+		put_ata_page(root, folder, cases[n].word_78, cases[n].size);
+		i = open_one(root, "sdb", &seen);
+		assert_string_equal(seen.device->model,
+				    cases[n].whole ? "Samsung SSD 860 EVO 1TB" : "Samsung SSD 860");
+		assert_int_equal(seen.device->link_sleeps, cases[n].sleeps);
+		seen_free(&seen);
+	}
+}
+
 static void memory_floppies_and_optical_drives_are_refused(void **state)
 {
 	static const char *const names[] = { "zram0", "ram1", "fd0", "sr0" };
@@ -341,6 +382,7 @@ int main(void)
 		ROOT_TEST(attributes_are_read_and_written_below_the_disk),
 		ROOT_TEST(another_disk_of_the_same_name_is_not_written_to),
 		ROOT_TEST(counters_are_the_fields_of_stat),
+		ROOT_TEST(a_sata_disk_has_the_whole_model_and_says_whether_its_link_sleeps),
 		ROOT_TEST(memory_floppies_and_optical_drives_are_refused),
 		ROOT_TEST(an_attribute_of_the_host_is_the_disks),
 		ROOT_TEST(a_device_comes_and_goes_and_comes_back_as_another),

@@ -318,6 +318,7 @@ static void the_link_is_never_made_shallower_nor_min_power(void **state)
 		Turn t;
 
 		add(&q, "host/link_power_management_policy", cases[i].found);
+		d->link_sleeps = true;
 		assert_int_equal(probe(d, "link-power", &offer), cases[i].set ? 0 : -EOPNOTSUPP);
 		t = begin(d, "link-power");
 		if (!streq(cases[i].found, "keep_firmware_settings"))
@@ -422,11 +423,15 @@ static void a_link_that_is_shared_or_not_managed_is_left_alone(void **state)
 	add(&q, "host/link_power_management_policy", "max_performance");
 	add(&q, "host/link_power_management_supported", "1");
 	add(&q, "host/unique_id", "3");
+	d->link_sleeps = true;
 	add(&q, "host/device/../ata_port/ata3/nr_pmp_links", "0");
 	assert_int_equal(probe(d, "link-power", &offer), 0);
 	put(&q, "host/device/../ata_port/ata3/nr_pmp_links", "5");
 	assert_int_equal(probe(d, "link-power", &offer), -EOPNOTSUPP);
 	put(&q, "host/device/../ata_port/ata3/nr_pmp_links", "0");
+	d->link_sleeps = false; /* it has no DIPM */
+	assert_int_equal(probe(d, "link-power", &offer), -EOPNOTSUPP);
+	d->link_sleeps = true;
 	put(&q, "host/link_power_management_supported", "0");
 	assert_int_equal(probe(d, "link-power", &offer), -EOPNOTSUPP);
 	assert_int_equal(q.writes, 0);

@@ -99,6 +99,73 @@ static void a_disk_rests_only_where_all_allow_it(void **state)
 	assert_int_equal(reason, PLAN_RESTING);
 }
 
+static LinkPower link_under(const Node *n, double *ret_w)
+{
+	_cleanup_(plan_freep) Plan *p = checked(n);
+
+	*ret_w = p->devices[0].expect_w;
+	return p->devices[0].setting.link;
+}
+
+static void the_link_of_an_idle_ssd_rests_only_where_all_allow_it(void **state)
+{
+	PolicyRule rule = { .match = "*", .weight = 1, .p99_us = 100000 };
+	Policy policy = *balanced;
+	const Profile *profile;
+	PlanDevice *d;
+	double watts;
+	Node n;
+	(void)state;
+
+	start(&n, 1000);
+	d = add(&n, "samsung-860-evo", 0);
+	profile = d->profile;
+	d->rest = CONDITION_IDLE_B;
+	assert_int_equal(link_under(&n, &watts), LINK_AS_FOUND); /* nothing manages it */
+	assert_true(watts == profile->idle_w);
+	d->offer.mechanisms |= MECHANISM_LINK;
+	assert_int_equal(link_under(&n, &watts), LINK_MEDIUM_DIPM);
+	assert_true(watts == profile->idle_w - profile->link_saving_w);
+	n.in.budget_w = INFINITY;
+	assert_int_equal(link_under(&n, &watts), LINK_AS_FOUND);
+	n.in.budget_w = 1000;
+	d->demand_mb_s = 0.1;
+	assert_int_equal(link_under(&n, &watts), LINK_AS_FOUND);
+	d->demand_mb_s = 0;
+	d->rest = CONDITION_IDLE_A; /* comes back sooner than a link does */
+	assert_int_equal(link_under(&n, &watts), LINK_AS_FOUND);
+	d->rest = CONDITION_IDLE_B;
+	n.in.forbidden = MECHANISM_LINK;
+	assert_int_equal(link_under(&n, &watts), LINK_AS_FOUND);
+	n.in.forbidden = 0;
+	n.in.policy = &policy;
+	policy.rules = &rule;
+	policy.n_rules = 1;
+	assert_int_equal(link_under(&n, &watts), LINK_AS_FOUND); /* 0.3 s are promised away */
+	rule.p99_us = 400000;
+	assert_int_equal(link_under(&n, &watts), LINK_MEDIUM_DIPM);
+}
+
+static void a_link_that_begins_or_ends_to_rest_is_worth_it_once(void **state)
+{
+	_cleanup_(plan_freep) Plan *held = NULL, *rests = NULL, *again = NULL;
+	PlanDevice *d;
+	Node n;
+	(void)state;
+
+	start(&n, 1000);
+	d = add(&n, "samsung-860-evo", 0);
+	d->offer.mechanisms |= MECHANISM_LINK;
+	held = checked(&n);
+	d->rest = CONDITION_IDLE_B;
+	rests = checked(&n);
+	assert_true(plan_worth_changing(held, rests, balanced));
+	assert_true(plan_worth_changing(rests, held, balanced));
+	d->current = rests->devices[0].setting;
+	again = checked(&n);
+	assert_false(plan_worth_changing(rests, again, balanced));
+}
+
 static void a_pool_rests_asleep_only_as_one(void **state)
 {
 	_cleanup_(plan_freep) Plan *all = NULL, *one_busy = NULL, *one_asleep = NULL;
@@ -181,6 +248,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_idle_disk_rests_though_the_watts_are_not_needed),
 		cmocka_unit_test(a_disk_rests_only_where_all_allow_it),
+		cmocka_unit_test(the_link_of_an_idle_ssd_rests_only_where_all_allow_it),
+		cmocka_unit_test(a_link_that_begins_or_ends_to_rest_is_worth_it_once),
 		cmocka_unit_test(a_pool_rests_asleep_only_as_one),
 		cmocka_unit_test(disks_that_rest_or_drain_do_not_take_turns),
 		cmocka_unit_test(a_change_of_rest_alone_is_worth_it_once),

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # A guest with systemd: what the tests of the unit and of the system bus take for granted.
 #
-# kernels: one
+# kernels: 6.12
 # systemd
 . "$(dirname "$0")/lib.sh"
 

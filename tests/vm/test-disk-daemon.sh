@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# kernels: one
+# kernels: 6.12
 # limit: 300
 #
 # storpowerd on two SATA disks and a SAS disk with true power conditions: a budget that only sleep can

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# kernels: one
+# kernels: 6.12
 # limit: 400
 # qemu: -device ahci,id=ahci -drive if=none,id=disk,format=raw,file.driver=null-co,file.size=64M -device ide-hd,drive=disk,bus=ahci.0,serial=AHCI0001 -device virtio-scsi-pci,id=scsi -drive if=none,id=plain,format=raw,file.driver=null-co,file.size=64M -device scsi-hd,drive=plain,bus=scsi.0,serial=SCSI0001
 #
@@ -260,16 +260,9 @@ echo "# the link policy of $host is $policy"
 ok "AHCI: the port's links are counted where the knob looks" test -r \
 	"$host/device/../ata_port/ata$(<"$host/unique_id")/nr_pmp_links"
 offered=$(ask "$ahci" probe | sed -n 's/^link-power: //p')
-if [[ -e $host/link_power_management_supported ]]; then
-	# newer kernels know that QEMU's port does not
-	is "AHCI: link power is not offered by a port that has none" "$offered" \
-		"the SATA port does not manage link power"
-	is "AHCI: setting it is an error" "$(ask "$ahci" apply link-power med_power_with_dipm)" EOPNOTSUPP
-else
-	is "AHCI: link power is offered" "$offered" offered
-	is "AHCI: and set" "$(ask "$ahci" apply link-power med_power_with_dipm)" med_power_with_dipm
-	ask "$ahci" apply link-power "$policy" >/dev/null
-fi
+is "AHCI: link power is not offered by a port that has none" "$offered" \
+	"the SATA port does not manage link power"
+is "AHCI: setting it is an error" "$(ask "$ahci" apply link-power med_power_with_dipm)" EOPNOTSUPP
 is "AHCI: the policy is as found" "$(<"$host/link_power_management_policy")" "$policy"
 ok "AHCI: IO works" read_block "$ahci"
 udevadm control --start-exec-queue

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# kernels: one
+# kernels: 6.12
 # limit: 400
 #
 # A device mapper that is suspended below a mergerfs all of whose threads wait for it: whoever asks that

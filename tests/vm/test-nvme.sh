@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# kernels: one
+# kernels: 6.12
 # limit: 300
 # qemu: -drive driver=null-co,size=64M,if=none,id=plain -device nvme,drive=plain,serial=PLAIN
 #

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# kernels: one
+# kernels: 6.12
 # limit: 400
 #
 # Eight SATA disks of one md array, put to sleep by a budget: one IO wakes them all, as many at once as

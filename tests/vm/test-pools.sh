@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# kernels: one
+# kernels: 6.12
 # limit: 500
 #
 # Which disks sleep and wake together, by the kernel's own md, LVM and btrfs over disks of hddsim; what

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# kernels: one
+# kernels: 6.12
 # limit: 400
 #
 # The redirections that steer IO elsewhere and hold nothing back, each for what it can do: reads of an

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# kernels: one
+# kernels: 6.12
 # limit: 600
 # qemu: -drive if=none,id=l,format=raw,file.driver=null-co,file.read-zeroes=on,file.size=64M -drive if=none,id=v,format=raw,file.driver=null-co,file.read-zeroes=on,file.size=64M -drive if=none,id=u,format=raw,file.driver=null-co,file.read-zeroes=on,file.size=64M -drive if=none,id=t,format=raw,file.driver=null-co,file.read-zeroes=on,file.size=64M -drive if=none,id=m1,format=raw,file.driver=null-co,file.read-zeroes=on,file.size=64M -drive if=none,id=m2,format=raw,file.driver=null-co,file.read-zeroes=on,file.size=64M -device lsi53c895a,id=lsi -device scsi-hd,drive=l,bus=lsi.0 -device virtio-scsi-pci,id=virtio -device scsi-hd,drive=v,bus=virtio.0 -device qemu-xhci,id=usb -device usb-storage,drive=u,bus=usb.0 -device nvme-subsys,id=twin,nqn=twin -device nvme,id=twin0,subsys=twin,serial=TWIN -device nvme,id=twin1,subsys=twin,serial=TWIN -device nvme-ns,drive=t,bus=twin0,nsid=1,shared=on -device nvme-subsys,id=many,nqn=many -device nvme,id=many0,subsys=many,serial=MANY -device nvme-ns,drive=m1,bus=many0,nsid=1,shared=off -device nvme-ns,drive=m2,bus=many0,nsid=2,shared=off,detached=on
 #

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# kernels: one
+# kernels: 6.12
 # limit: 400
 #
 # A disk that will not wake: the operator is told, its pool is kept up, and it is not stopped again before

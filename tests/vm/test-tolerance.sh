@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# kernels: one
+# kernels: 6.12
 # limit: 1200
 # long: all
 # qemu: -icount shift=2,sleep=off -rtc clock=vm
