@@ -36,6 +36,10 @@ char *model_workload_text(char *buf, size_t size, const Mix *mix);
 Mix model_mix_from_json(json_object *o);
 void model_put_mix(json_object *o, const Mix *mix);
 
+/* model-frontier.c: does the plan in force hold the device back? What it expected of one that it
+ * does not may be from long ago: without a limit no plan is made anew. */
+bool model_is_held_back(json_object *present);
+
 /* model-json.c */
 json_object *model_profile_json(const Profile *p); /* what "list" says of it */
 json_object *model_point_json(const Point *p);

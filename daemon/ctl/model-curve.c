@@ -85,9 +85,11 @@ void model_curve_make(json_object *frontier, const Profile *profile, ModelCurve 
 	Mix mix = model_mix_from_json(present);
 	ModelCurve c = { .now = { json_number(present, "Power"), json_number(present, "Throughput"),
 				  0 },
-			 .planned = { json_number(present, "PlannedPower"),
-				      json_number(present, "PlannedThroughput"), 0 } };
+			 .planned = { NAN, NAN, 0 } };
 
+	if (model_is_held_back(present))
+		c.planned = (CurvePoint){ json_number(present, "PlannedPower"),
+					  json_number(present, "PlannedThroughput"), 0 };
 	for (size_t i = 0; i < json_count(candidates); i++)
 		add_candidate(&c, json_object_array_get_idx(candidates, i));
 	find_ranges(&c, json_number(present, "RatedPower"));

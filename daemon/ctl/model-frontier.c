@@ -150,6 +150,13 @@ static void print_one(const char *label, json_object *present, const char *watts
 	       json_text(present, setting_key));
 }
 
+bool model_is_held_back(json_object *present)
+{
+	const char *setting = json_text(present, "PlannedSetting");
+
+	return *setting && !streq(setting, "as found");
+}
+
 static void print_head(const Ctl *c, const char *name, json_object *present)
 {
 	Mix mix = model_mix_from_json(present);
@@ -166,7 +173,11 @@ static void print_head(const Ctl *c, const char *name, json_object *present)
 		 assumed ? "; assumed, as it has done no IO yet" : "");
 	print_wrapped("    Workload  ", 14, text, c->width);
 	print_one("Now", present, "Power", "Throughput", "Setting");
-	print_one("Planned", present, "PlannedPower", "PlannedThroughput", "PlannedSetting");
+	if (model_is_held_back(present))
+		print_one("Planned", present, "PlannedPower", "PlannedThroughput",
+			  "PlannedSetting");
+	else if (json_member(present, "PlannedSetting"))
+		puts("     Planned  as found: nothing is held back");
 	putchar('\n');
 }
 

@@ -124,6 +124,7 @@ ok "is its profile" grep -qx samsung-pm9a3 "$tmp/out"
 status "an unknown device is refused" 4 model show nosuch
 ok "the daemon's frontier has what is in force and planned" frontier nvme0 \
 	'.Present.Profile == "samsung-pm9a3" and .Present.Setting == "as found" and .Present.PlannedPower > 0'
+ok "without a limit the plan holds nothing back" grep -qx "     Planned  as found: nothing is held back" <(model frontier nvme0)
 seen() {
 	frontier nvme0 '.Present | .MixSeen and (.ReadShare * 100 | round) == 40'
 }
