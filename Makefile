@@ -53,14 +53,14 @@ HIDES_bus := hw sim
 # SEES_ROOM: itself and what it may see, in the order in which they are linked, the highest first
 ROOMS :=
 $(foreach r,$(FLOORS),$(eval SEES_$(r) := $(r) $(filter-out $(HIDES_$(r)),$(ROOMS)))$(eval ROOMS := $(r) $(ROOMS)))
-SEES_ctl := ctl model base
+SEES_ctl := ctl model petri base
 # what decides, without the room around it
 SEES_pure := pure $(SEES_plan)
 
 room-src = $(wildcard daemon/$(1)/*.c)
 obj = $(patsubst %.c,$(B)/%.o,$(1))
 # the rooms that a room may see, and others: $(call with,ROOM,OTHERS)
-with = $(filter $(SEES_$(1)) $(2),testbed pure $(ROOMS))
+with = $(filter $(SEES_$(1)) $(2),testbed pure ctl $(ROOMS))
 libs = $(foreach r,$(1),$(B)/lib$(r).a)
 BPF_SKELS := $(patsubst bpf/%.bpf.c,$(B)/gen/%.skel.h,$(wildcard bpf/*.bpf.c))
 
@@ -96,7 +96,13 @@ $(B)/storpowerd: $(B)/daemon/storpowerd.o $(call libs,$(ROOMS))
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(B)/storpowerctl: $(call obj,$(call room-src,ctl)) $(call libs,$(filter-out ctl,$(SEES_ctl)))
+# its verbs are a library for the sake of tests
+$(B)/libctl.a: $(call obj,$(filter-out daemon/ctl/ctl.c,$(call room-src,ctl)))
+	@rm -f $@
+	$(call say,AR)
+	$(Q)ar rcs $@ $^
+
+$(B)/storpowerctl: $(B)/daemon/ctl/ctl.o $(call libs,$(SEES_ctl))
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 

@@ -21,8 +21,9 @@
 /* What run, restore and check have in common. */
 typedef struct Daemon {
 	Options options;
-	const char *config_directories[4], *profile_directories[3], *policy_directories[3];
-	char *etc_profiles, *etc_policies, *data_profiles;
+	const char *config_directories[4], *policy_directories[3];
+	char **profile_directories;
+	char *etc_policies;
 	Config *config;
 	size_t warnings;
 	ProfileStore *profiles;
@@ -38,9 +39,8 @@ static void daemon_done(Daemon *d)
 	wake_record_close(d->wakes);
 	profile_store_free(d->profiles);
 	config_free(d->config);
-	free(d->etc_profiles);
+	strv_free(d->profile_directories);
 	free(d->etc_policies);
-	free(d->data_profiles);
 	free(d->node_path);
 	free(d->registers_path);
 	free(d->journal_path);
@@ -64,16 +64,12 @@ static int set_directories(Daemon *d)
 		d->config_directories[n++] = "/run/storpower";
 		d->config_directories[n++] = STORPOWER_DATADIR;
 	}
-	d->etc_profiles = text_printf("%s/profiles", etc);
 	d->etc_policies = text_printf("%s/policies", etc);
-	d->data_profiles = text_printf("%s/profiles", data_directory(d));
-	if (!d->etc_profiles || !d->etc_policies || !d->data_profiles)
+	if (!d->etc_policies)
 		return -ENOMEM;
-	d->profile_directories[0] = d->etc_profiles;
-	d->profile_directories[1] = d->data_profiles;
 	d->policy_directories[0] = d->etc_policies;
 	d->policy_directories[1] = data_directory(d);
-	return 0;
+	return profile_store_directories(etc, data_directory(d), &d->profile_directories);
 }
 
 static void override_config(Daemon *d)
@@ -202,12 +198,12 @@ static int daemon_prepare(Daemon *d)
 	if (r < 0)
 		return log_error_errno(r, "The configuration cannot be read");
 	override_config(d);
-	r = profile_store_read(d->profile_directories, &d->profiles);
+	r = profile_store_read((const char *const *)d->profile_directories, &d->profiles);
 	if (r < 0)
 		return log_error_errno(r, "Device profiles cannot be read");
 	if (!d->profiles->n)
 		log_warning("No device profile in %s or %s: every device gets a generic one",
-			    d->etc_profiles, d->data_profiles);
+			    d->profile_directories[0], d->profile_directories[1]);
 	return 0;
 }
 

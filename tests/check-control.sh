@@ -20,7 +20,7 @@ breach() {
 # Lowest first: a file calls itself and those before it.
 order="need queue policies waiters decide admit diary obedience knob-set wear-account workload waking cache-watch
        rest correction served trust caps job-run job errands fleet claims-store limits limits-file gauges correct drift overload holding gather enforce advice wake-test observe verify outcome
-       tell turn end consumers waiting drift-report report command control"
+       tell turn end consumers waiting frontiers drift-report report command control"
 # Of a Managed: member, type and the file that alone writes it.
 concerns="knobs=KnobSet=knob-set obedience=Obedience=obedience workload=Workload=workload trust=Trust=trust served=Served=served rest=Rest=rest
           waking=Waking=waking cache=CacheWatch=cache-watch wear=Wear=wear-account
@@ -103,7 +103,7 @@ check_pure() {
   printf -v objects "$B/$control/%s.o " $pure
   # shellcheck disable=SC2086 # a list
   "${CC:-gcc}" -shared -Wl,--no-undefined -o /dev/null $objects -Wl,--whole-archive "$B/libplan.a" \
-    "$B/libmodel.a" "$B/libbase.a" -Wl,--no-whole-archive -linih -lsystemd -lm 2>&1 | grep -E 'undefined' || true
+    "$B/libmodel.a" "$B/libpetri.a" "$B/libbase.a" -Wl,--no-whole-archive -linih -lsystemd -lm 2>&1 | grep -E 'undefined' || true
 }
 
 check_order

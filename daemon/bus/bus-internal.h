@@ -123,6 +123,9 @@ int bus_manager_error(sd_bus_error *error, int r, const char *text, const char *
 int bus_list_consumers(sd_bus_message *call, void *userdata, sd_bus_error *error);
 int bus_get_waiting(sd_bus_message *call, void *userdata, sd_bus_error *error);
 
+/* bus-frontier.c */
+int bus_get_frontier(sd_bus_message *call, void *userdata, sd_bus_error *error);
+
 /* bus-drift.c */
 int bus_get_drift(sd_bus_message *call, void *userdata, sd_bus_error *error);
 

@@ -62,6 +62,20 @@ void ctl_disconnect(Ctl *c)
 	c->bus = sd_bus_close_unref(c->bus);
 }
 
+bool ctl_daemon_runs(Ctl *c)
+{
+	_cleanup_message_ sd_bus_message *reply = NULL;
+	int runs = false;
+
+	if (ctl_connect(c) < 0 ||
+	    sd_bus_call_method(c->bus, "org.freedesktop.DBus", "/org/freedesktop/DBus",
+			       "org.freedesktop.DBus", "NameHasOwner", NULL, &reply, "s",
+			       BUS_NAME) < 0 ||
+	    sd_bus_message_read(reply, "b", &runs) < 0)
+		return false;
+	return runs;
+}
+
 static int connect_to_daemon(Ctl *c)
 {
 	int r = ctl_connect(c);

@@ -1,32 +1,70 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "ctl/ctl.h"
 
+/* The models of power and throughput, with and without a daemon. */
+
+#include "ctl/ctl-model.h"
 #include "base/log.h"
 
-static const struct {
-	const char *name, *usage;
+typedef struct Subverb {
+	const char *name;
 	int min_args, max_args; /* -1: any number */
+	bool workload, depth, plot;
+	const char *usage;
 	int (*run)(Ctl *c);
-} verbs[] = {
-	{ "list", "", 0, 0, ctl_model_list },
-	{ "validate", " FILE...", 1, -1, ctl_model_validate },
-	{ "drift", "", 0, 0, ctl_model_drift },
+} Subverb;
+
+static const Subverb subverbs[] = {
+	{ "list", 0, 0, false, false, false, "", model_list },
+	{ "show", 1, 1, false, false, false, " PROFILE|DEVICE|FILE", model_show },
+	{ "frontier", 1, 1, true, false, true, " PROFILE|DEVICE|FILE", model_frontier },
+	{ "predict", 0, -1, true, true, false, " [PROFILE[xN]|NODEFILE]...", model_predict },
+	{ "compare", 2, 2, false, false, false, " A B", model_compare },
+	{ "validate", 1, -1, false, false, false, " FILE...", model_validate },
+	{ "drift", 0, 0, false, false, false, "", model_drift },
 };
+
+static const Subverb *find(const char *name)
+{
+	for (size_t i = 0; i < ELEMENTSOF(subverbs); i++)
+		if (streq(subverbs[i].name, name))
+			return &subverbs[i];
+	return NULL;
+}
+
+static int refuse_option(const Subverb *v, const char *option)
+{
+	return complain(STATUS_USAGE, "model %s takes no --%s: see storpowerctl --help", v->name,
+			option);
+}
+
+static int check(const Ctl *c, const Subverb *v)
+{
+	if (c->model.workload && !v->workload)
+		return refuse_option(v, "workload");
+	if (c->model.depth && !v->depth)
+		return refuse_option(v, "depth");
+	if (c->model.plot && !v->plot)
+		return refuse_option(v, "plot");
+	if (c->n_args < v->min_args || (v->max_args >= 0 && c->n_args > v->max_args))
+		return complain(STATUS_USAGE, "Usage: storpowerctl model %s%s", v->name, v->usage);
+	return STATUS_OK;
+}
 
 int verb_model(Ctl *c)
 {
-	const char *name = *c->args++;
+	const Subverb *v = find(c->args[0]);
+	int status;
 
+	if (!v)
+		return complain(STATUS_USAGE,
+				"Unknown \"model %s\": list, show, frontier, predict, compare, "
+				"validate or drift would be right",
+				c->args[0]);
+	c->args++;
 	c->n_args--;
-	log_set_plain();
-	for (size_t i = 0; i < ELEMENTSOF(verbs); i++) {
-		if (!streq(verbs[i].name, name))
-			continue;
-		if (c->n_args < verbs[i].min_args ||
-		    (verbs[i].max_args >= 0 && c->n_args > verbs[i].max_args))
-			return complain(STATUS_USAGE, "Usage: storpowerctl model %s%s", name,
-					verbs[i].usage);
-		return verbs[i].run(c);
-	}
-	return complain(STATUS_USAGE, "model %s: list, validate or drift would be right", name);
+	status = check(c, v);
+	if (status)
+		return status;
+	log_set_plain(); /* what is wrong with a file is said to whoever has typed this */
+	return v->run(c);
 }

@@ -29,6 +29,9 @@ typedef enum Option {
 	OPT_OUTPUT,
 	OPT_YES,
 	OPT_DRY_RUN,
+	OPT_WORKLOAD,
+	OPT_DEPTH,
+	OPT_PLOT,
 	OPT_PROFILES,
 	OPT_JSON, /* from here on: for every verb */
 	OPT_NO_PAGER,
@@ -58,6 +61,9 @@ static const struct option long_options[] = {
 	{ "output", required_argument, NULL, OPT_OUTPUT },
 	{ "yes", no_argument, NULL, OPT_YES },
 	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
+	{ "workload", required_argument, NULL, OPT_WORKLOAD },
+	{ "depth", required_argument, NULL, OPT_DEPTH },
+	{ "plot", required_argument, NULL, OPT_PLOT },
 	{ "profiles", required_argument, NULL, OPT_PROFILES },
 	{ "json", optional_argument, NULL, OPT_JSON },
 	{ "no-pager", no_argument, NULL, OPT_NO_PAGER },
@@ -98,76 +104,12 @@ static const struct Verb {
 	{ "wake-test", 1, 1, 0, "DEVICE", verb_wake_test },
 	{ "policy", 0, 1, 0, "[NAME]", verb_policy },
 	{ "mode", 0, 1, 0, "[advise | enforce]", verb_mode },
-	{ "model", 1, -1, BIT(OPT_PROFILES) | BIT(OPT_OUTPUT), "list | validate FILE... | drift",
+	{ "model", 1, -1,
+	  BIT(OPT_WORKLOAD) | BIT(OPT_DEPTH) | BIT(OPT_PLOT) | BIT(OPT_PROFILES) | BIT(OPT_OUTPUT),
+	  "list | show | frontier | predict | compare | validate | drift [ARGUMENT...]",
 	  verb_model },
 	{ "version", 0, 0, 0, "", verb_version },
 };
-
-static void print_help(void)
-{
-	puts("storpowerctl [OPTION...] VERB ...\n"
-	     "\n"
-	     "Limit what the storage of this node may draw, and see what is done about it.\n"
-	     "\n"
-	     "  status               show budget, watts, throughput and claims (the default)\n"
-	     "  set LIMIT            limit the node (or --device, --group) until cleared\n"
-	     "  clear [COOKIE...]    end what \"set\" set; with --all every claim; or these claims\n"
-	     "  list                 list the devices; with --claims the claims, with --wakeups the disks\n"
-	     "                       that woke and who woke them\n"
-	     "  show DEVICE          show one device, its wear account and its knobs\n"
-	     "  top                  show which devices and cgroups spend the joules\n"
-	     "  plan LIMIT           show what would be done; change nothing\n"
-	     "  explain [DEVICE]     say why devices are set as they are; list the last decisions\n"
-	     "  verify               read every setting back and tell what differs\n"
-	     "  monitor              print what happens as it happens\n"
-	     "  hold LIMIT -- CMD    limit while CMD runs\n"
-	     "  wake DEVICE          wake a disk; with --all every disk that sleeps\n"
-	     "  wake-test DEVICE     test whether a read alone wakes this disk: SAS disks need it to sleep\n"
-	     "  policy [NAME]        show or choose the policy\n"
-	     "  mode [MODE]          show the mode or choose it: enforce limits, or advise and set nothing\n"
-	     "  model list           list the profiles: what device families draw, and how much of it was\n"
-	     "                       measured\n"
-	     "  model validate FILE  check profiles before they are put in force\n"
-	     "  model drift          compare what IO costs by the power sensors with the profiles\n"
-	     "  version              print the version of this command and of the daemon\n"
-	     "\n"
-	     "LIMIT is a share of the operating power (80%) or a power (350W, 0.35kW).\n"
-	     "\n"
-	     "  --for=DURATION       set, hold: end by itself (90s, 2h, 1h30min)\n"
-	     "  --start-in=DURATION  set, hold: begin later\n"
-	     "  --reason=TEXT        set, hold: say why, for those who look\n"
-	     "  --class=CLASS        set, hold: emergency, operator (default), signal, schedule\n"
-	     "  --device=NAME        set, hold: limit one device\n"
-	     "  --group=NAME         set, hold: limit one group\n"
-	     "  --tolerance=SECONDS  set, hold, plan: the limit may be exceeded for a moment: twice the limit for\n"
-	     "                       so long, or by less for longer (3s); none: never\n"
-	     "  --replace            set: end your earlier claims on the same target; each \"set\" is a claim\n"
-	     "                       of its own otherwise, and the lowest holds\n"
-	     "  --dry-run            set: print what it would cost; change nothing\n"
-	     "  --yes                set: do not ask, however much it costs\n"
-	     "  --forbid=LIST        plan: do without these mechanisms: power-state, power-limit,\n"
-	     "                       condition, link, depth, chunk, pacing, redirect\n"
-	     "  --only=LIST          plan: use these mechanisms alone\n"
-	     "  --policy=NAME        plan: use another policy\n"
-	     "  --profiles=DIR       model: the directory of the profiles, instead of those in force\n"
-	     "  --all                clear: end the claims of others too; wake: wake every disk that sleeps\n"
-	     "  --wake               clear: wake what sleeps as well; nothing is woken otherwise\n"
-	     "  --claims, --wakeups  list: list these instead of devices\n"
-	     "  -o wide              list, plan: a line for each device, with every column\n"
-	     "  --witness            verify: ask nvme, hdparm and sg_requests as well\n"
-	     "  --once               top: print one table, and end\n"
-	     "  --lines=N            top: print no more rows than this\n"
-	     "  --json[=short|pretty]\n"
-	     "  --no-pager, --no-legend\n"
-	     "  --bus=BUS            system (default), session or an address; or $STORPOWER_BUS\n"
-	     "  -h, --help           -V, --version\n"
-	     "\n"
-	     "Exit status: 0 done; 1 failure; 2 wrong usage; 3 storpowerd not running;\n"
-	     "4 refused: not authorized, unknown name, invalid value, not confirmed; 5 verify: settings differ;\n"
-	     "6 set: in force, but the devices cannot get down to it; hold: that of CMD, 128+N when\n"
-	     "signal N killed it, 126 or 127 when it cannot be run or found, 125 when the limit was lost\n"
-	     "and not in force when CMD ended.");
-}
 
 static int parse_json(Ctl *c, const char *format)
 {
@@ -183,6 +125,14 @@ static int parse_lines(Ctl *c, const char *text)
 	if (parse_unsigned(text, UINT32_MAX, &c->lines) >= 0 && c->lines)
 		return STATUS_OK;
 	return complain(STATUS_USAGE, "--lines=%s: a number of rows, at least 1, would be right",
+			text);
+}
+
+static int parse_depth(Ctl *c, const char *text)
+{
+	if (parse_unsigned(text, 65536, &c->model.depth) >= 0 && c->model.depth)
+		return STATUS_OK;
+	return complain(STATUS_USAGE, "--depth=%s: a number of IOs, 1 to 65536, would be right",
 			text);
 }
 
@@ -224,7 +174,9 @@ static const char **text_option(Ctl *c, int option)
 	case OPT_FORBID: return &c->forbid;
 	case OPT_ONLY: return &c->only;
 	case OPT_POLICY: return &c->policy;
-	case OPT_PROFILES: return &c->profiles;
+	case OPT_WORKLOAD: return &c->model.workload;
+	case OPT_PLOT: return &c->model.plot;
+	case OPT_PROFILES: return &c->model.profiles;
 	case OPT_BUS: return &c->address;
 	default: return NULL;
 	}
@@ -253,6 +205,7 @@ static int take_option(Ctl *c, int option)
 	case OPT_ONCE: c->once = true; break;
 	case OPT_WITNESS: c->witness = true; break;
 	case OPT_LINES: return parse_lines(c, optarg);
+	case OPT_DEPTH: return parse_depth(c, optarg);
 	case OPT_OUTPUT: return parse_output(c, optarg);
 	case OPT_NO_PAGER: c->pager = false; break;
 	case OPT_NO_LEGEND: c->legend = false; break;
@@ -268,7 +221,7 @@ static int parse_options(Ctl *c, int argc, char **argv, unsigned *ret_given)
 
 	while ((option = getopt_long(argc, argv, "hVo:", long_options, NULL)) >= 0) {
 		if (option == 'h') {
-			print_help();
+			ctl_help();
 			return STATUS_OK;
 		}
 		if (option == 'V') {

@@ -27,13 +27,19 @@ enum {
 	STATUS_NOT_FOUND = 127,
 };
 
+/* What "model" is told besides. */
+typedef struct ModelOptions {
+	const char *workload, *plot;
+	const char *profiles; /* a directory; NULL: those in force */
+	unsigned long depth;  /* of a limit; 0: none */
+} ModelOptions;
+
 typedef struct Ctl {
 	const char *address; /* "system", "session" or a bus address */
 	sd_bus *bus;
 	bool wide; /* every column, a line each */
 	bool json, json_pretty, pager, legend, all, claims, wakeups, once, wake, witness, replace,
 		yes, dry_run;
-	const char *profiles; /* a directory; NULL: as installed */
 	const char *reason, *class, *device, *group, *policy, *forbid, *only;
 	double tolerance_s;           /* NAN: not given */
 	uint64_t for_us, start_in_us; /* 0: not given */
@@ -43,6 +49,7 @@ typedef struct Ctl {
 	size_t width;                 /* of it */
 	char **args;                  /* after the verb */
 	int n_args;
+	ModelOptions model;
 } Ctl;
 
 int verb_status(Ctl *c);
@@ -58,10 +65,12 @@ int verb_monitor(Ctl *c);
 int verb_hold(Ctl *c);
 int verb_policy(Ctl *c);
 int verb_mode(Ctl *c);
-int verb_model(Ctl *c);
 int verb_version(Ctl *c);
 int verb_wake(Ctl *c);
 int verb_wake_test(Ctl *c);
+int verb_model(Ctl *c);
+
+void ctl_help(void); /* ctl-help.c */
 
 /* Prints "storpowerctl: ..." on standard error and returns status. */
 int complain(int status, const char *format, ...) _printf_(2, 3);
@@ -69,6 +78,8 @@ int complain(int status, const char *format, ...) _printf_(2, 3);
 /* ctl-bus.c. Quietly; 0 or -errno. */
 int ctl_connect(Ctl *c);
 void ctl_disconnect(Ctl *c);
+/* Quietly, and without starting it. */
+bool ctl_daemon_runs(Ctl *c);
 /* Connects on first use. All return an exit status, errors printed. */
 int ctl_new_call(Ctl *c, const char *member, sd_bus_message **ret);
 int ctl_call(Ctl *c, sd_bus_message *call, sd_bus_message **ret_reply);
@@ -113,6 +124,10 @@ void print_set(json_object *state, uint64_t cookie, json_object *replaced);
 /* output-json.c. Non-finite numbers become null. */
 json_object *json_from_message(sd_bus_message *m); /* the next value */
 json_object *json_from_double(double d);
+void json_put_number(json_object *o, const char *key, double v);
+void json_put_text(json_object *o, const char *key, const char *text); /* NULL: null */
+void json_put_count(json_object *o, const char *key, uint64_t n);
+void json_put_flag(json_object *o, const char *key, bool yes);
 /* An array of arrays as an array of objects with these keys; takes the array. */
 json_object *json_with_keys(json_object *rows, const char *const *keys);
 void json_print(const Ctl *c, json_object *o);
@@ -152,11 +167,6 @@ void print_degraded(json_object *state);
 /* ctl-advice.c */
 bool ctl_is_advised(json_object *state); /* limits are advised, not held */
 void print_advice(json_object *state);   /* what would be done and saved */
-
-/* model-profiles.c, and model-drift.c: what the sensors say of the profiles' energies. */
-int ctl_model_list(Ctl *c);
-int ctl_model_validate(Ctl *c);
-int ctl_model_drift(Ctl *c);
 
 /* pager.c: standard output goes through $PAGER until pager_close(). */
 void pager_open(const Ctl *c);

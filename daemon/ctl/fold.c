@@ -27,7 +27,7 @@ static void shape_of(char buf[WORDS_SIZE], json_object *d, const char *key)
 	snprintf(buf, WORDS_SIZE, "%.*s%s", (int)n, s, pace ? "IO held" : "");
 }
 
-static bool near(double a, double b)
+bool fold_near(double a, double b)
 {
 	return (isnan(a) && isnan(b)) || fabs(a - b) <= 0.1 * fmax(fabs(a), fabs(b));
 }
@@ -58,7 +58,7 @@ bool fold_alike(json_object *first, json_object *next)
 
 	return *x == *y && same_text(first, next) && same_shape(first, next, "Setting") &&
 	       same_shape(first, next, "Advised") && words_idle(first) == words_idle(next) &&
-	       near(json_number(first, "CapPower"), json_number(next, "CapPower"));
+	       fold_near(json_number(first, "CapPower"), json_number(next, "CapPower"));
 }
 
 json_object *fold_first(const Fold *f)

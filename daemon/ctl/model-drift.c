@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ctl/ctl.h"
+#include "ctl/ctl-model.h"
 
 /* Micro- or millijoules, watts, or a plain factor. */
 typedef struct Scale {
@@ -91,7 +91,7 @@ static void print_family(const Ctl *c, json_object *d)
 		print_figure(json_object_array_get_idx(figures, i));
 }
 
-int ctl_model_drift(Ctl *c)
+int model_drift(Ctl *c)
 {
 	_cleanup_message_ sd_bus_message *reply = NULL;
 	_cleanup_json_ json_object *families = NULL;

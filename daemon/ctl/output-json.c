@@ -16,6 +16,26 @@ json_object *json_from_double(double d)
 	return o;
 }
 
+void json_put_number(json_object *o, const char *key, double v)
+{
+	json_object_object_add(o, key, json_from_double(v));
+}
+
+void json_put_text(json_object *o, const char *key, const char *text)
+{
+	json_object_object_add(o, key, text ? json_object_new_string(text) : NULL);
+}
+
+void json_put_count(json_object *o, const char *key, uint64_t n)
+{
+	json_object_object_add(o, key, json_object_new_uint64(n));
+}
+
+void json_put_flag(json_object *o, const char *key, bool yes)
+{
+	json_object_object_add(o, key, json_object_new_boolean(yes));
+}
+
 static json_object *from_basic(sd_bus_message *m, char type)
 {
 	union {

@@ -15,6 +15,7 @@
 struct Table {
 	const char *const *columns;
 	size_t n_columns, n_cells, indent;
+	uint32_t dropped; /* columns, as bits */
 	char **cells;
 };
 
@@ -67,6 +68,21 @@ static const char *header(const Table *t, size_t column)
 	return t->columns[column] + (*t->columns[column] == '>');
 }
 
+static bool is_dropped(const Table *t, size_t column)
+{
+	return t->dropped >> column & 1;
+}
+
+/* The last one that is printed. */
+static size_t last_column(const Table *t)
+{
+	size_t last = t->n_columns - 1;
+
+	while (last > 0 && is_dropped(t, last))
+		last--;
+	return last;
+}
+
 static size_t column_width(const Table *t, size_t column, bool legend)
 {
 	size_t w = legend ? text_width(header(t, column)) : 0;
@@ -79,8 +95,10 @@ static size_t column_width(const Table *t, size_t column, bool legend)
 static void print_cell(const Table *t, size_t column, const char *text, size_t width)
 {
 	int pad = (int)(width - text_width(text));
-	bool last = column + 1 == t->n_columns;
+	bool last = column == last_column(t);
 
+	if (is_dropped(t, column))
+		return;
 	if (*t->columns[column] == '>')
 		printf("%*s%s", pad, "", text);
 	else
@@ -93,8 +111,8 @@ static size_t last_width(const Table *t, const Ctl *c, const size_t *width)
 {
 	size_t used = t->indent;
 
-	for (size_t i = 0; i + 1 < t->n_columns; i++)
-		used += width[i] + GAP;
+	for (size_t i = 0; i < last_column(t); i++)
+		used += is_dropped(t, i) ? 0 : width[i] + GAP;
 	return c->wide ? SIZE_MAX : c->width > used + NARROWEST ? c->width - used : NARROWEST;
 }
 
@@ -114,12 +132,12 @@ static void print_last(const char *text, size_t left, size_t width)
 
 static void print_row(const Table *t, const Ctl *c, char **cells, const size_t *width)
 {
-	size_t left = t->indent, last = t->n_columns - 1;
+	size_t left = t->indent, last = last_column(t);
 
 	printf("%*s", (int)t->indent, "");
 	for (size_t i = 0; i < last; i++) {
 		print_cell(t, i, cells[i], width[i]);
-		left += width[i] + GAP;
+		left += is_dropped(t, i) ? 0 : width[i] + GAP;
 	}
 	if (*t->columns[last] == '>') {
 		print_cell(t, last, cells[last], width[last]);
@@ -127,6 +145,38 @@ static void print_row(const Table *t, const Ctl *c, char **cells, const size_t *
 	} else {
 		print_last(cells[last], left, last_width(t, c, width));
 	}
+}
+
+static bool says_nothing(const Table *t, size_t column)
+{
+	for (size_t i = column; i < t->n_cells; i += t->n_columns)
+		if (!streq(t->cells[i], "-") && !streq(t->cells[i], " "))
+			return false;
+	return true;
+}
+
+static bool fits(const Table *t, const Ctl *c)
+{
+	size_t used = t->indent;
+
+	for (size_t i = 0; i < t->n_columns; i++)
+		if (!is_dropped(t, i))
+			used += column_width(t, i, c->legend) + (i < last_column(t) ? GAP : 0);
+	return c->wide || used <= c->width;
+}
+
+void table_may_drop(Table *t, const Ctl *c, const char *columns)
+{
+	char *end;
+
+	for (const char *at = columns; *at; at = end) {
+		size_t column = strtoul(at, &end, 10);
+
+		if (says_nothing(t, column))
+			t->dropped |= 1u << column;
+	}
+	for (const char *at = columns; *at && !fits(t, c); at = end)
+		t->dropped |= 1u << strtoul(at, &end, 10);
 }
 
 void table_indent(Table *t, size_t indent)

@@ -14,6 +14,9 @@ DEFINE_CLEANUP(Table *, table_free);
 /* As many texts as columns; "" prints as "-". */
 void table_row(Table *t, ...);
 void table_indent(Table *t, size_t indent); /* blanks before each line */
+/* These columns, "3 7 1", are left out where they say nothing, and, the first named first, until
+ * the lines fit, but for -o wide. */
+void table_may_drop(Table *t, const Ctl *c, const char *columns);
 /* The last column goes on in the next line where it does not fit, but for -o wide. */
 void table_print(const Table *t, const Ctl *c);
 /* "1234" MB/s and the like, into the caller's buffer; NAN prints "-". */

@@ -22,19 +22,19 @@ size_t words_terminal_width(void)
 	return 80;
 }
 
-static bool is_utf8(void)
+bool words_utf8(void)
 {
 	return streq(nl_langinfo(CODESET), "UTF-8");
 }
 
 const char *words_ellipsis(void)
 {
-	return is_utf8() ? "…" : "...";
+	return words_utf8() ? "…" : "...";
 }
 
 const char *words_plus_minus(void)
 {
-	return is_utf8() ? "±" : "+/-";
+	return words_utf8() ? "±" : "+/-";
 }
 
 char *words_latency(char *buf, size_t size, double us)

@@ -11,6 +11,7 @@
 /* Of standard output: a terminal's, else 80. Ask before a pager is opened. */
 size_t words_terminal_width(void);
 /* What the locale can show: UTF-8, or plain ASCII. */
+bool words_utf8(void);
 const char *words_ellipsis(void);
 const char *words_plus_minus(void);
 
@@ -41,6 +42,8 @@ typedef struct Fold {
 typedef bool (*FoldAlike)(json_object *first, json_object *next);
 /* Of one kind and model, set alike for the same reason, and at most a tenth apart in watts. */
 bool fold_alike(json_object *first, json_object *next);
+/* At most a tenth apart, or both unknown. */
+bool fold_near(double a, double b);
 /* The next fold after *f, which is empty at first; false: there is none. */
 bool fold_next(Fold *f, FoldAlike alike);
 json_object *fold_first(const Fold *f);

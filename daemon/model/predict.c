@@ -266,6 +266,7 @@ void predict_in(const StateModel *m, const Mix *mix, const Setting *s, double mo
 		.watts = MIN(sum.watts / sum.seconds, p->rated_w),
 		.mb_s = shaped_kib(&shaped) * 1024 / sum.seconds / 1e6,
 		.iops = 1 / sum.seconds,
+		.depth = shaped.depth,
 		.error = sum.error / sum.seconds,
 		.estimated = sum.estimated || p->estimated,
 	};

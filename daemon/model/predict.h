@@ -30,6 +30,7 @@ typedef struct Prediction {
 	double mb_s;  /* 10^6 bytes a second */
 	double iops;
 	double p99_us;
+	double depth;   /* IOs outstanding at the device; 0: it sleeps */
 	double error;   /* relative error of the watts */
 	double learned; /* the factor of what was learned that is in it; 1: nothing was */
 	bool estimated;

@@ -7,6 +7,21 @@
 #include "base/text.h"
 #include "model/profile.h"
 
+int profile_store_directories(const char *config_directory, const char *data_directory, char ***ret)
+{
+	_cleanup_free_ char *own = text_printf("%s/profiles", config_directory ?: "/etc/storpower");
+	_cleanup_free_ char *shipped =
+		text_printf("%s/profiles", data_directory ?: STORPOWER_DATADIR);
+	_cleanup_(strv_freep) char **v = NULL;
+	int r = own && shipped ? strv_add(&v, own) : -ENOMEM;
+
+	if (r >= 0)
+		r = strv_add(&v, shipped);
+	if (r >= 0)
+		*ret = TAKE_PTR(v);
+	return r;
+}
+
 static bool lies_in(const char *path, const char *directory)
 {
 	const char *slash = strrchr(path, '/');

@@ -99,6 +99,11 @@ typedef struct Descriptor {
  * the wider error. Never fails but for -ENOMEM. */
 int profile_generic(const Descriptor *d, Profile **ret);
 
+/* Where profiles are looked for, the user's own first, for strv_free(). NULL: /etc/storpower, and
+ * where they were installed. */
+int profile_store_directories(const char *config_directory, const char *data_directory,
+			      char ***ret);
+
 /* All profiles of a list of directories, user's own first. */
 typedef struct ProfileStore {
 	Profile **profiles;

@@ -113,6 +113,11 @@ static Terms terms_of(const PlanInput *in, const PlanDevice *d)
 	return t;
 }
 
+unsigned forbidden_of(const PlanInput *in, const PlanDevice *d)
+{
+	return terms_of(in, d).forbidden;
+}
+
 /* Are the budget, the device's own limit and its group's out of reach? */
 static bool is_free(const Work *w, size_t i, const double *group_w)
 {

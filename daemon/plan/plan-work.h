@@ -62,6 +62,9 @@ typedef struct Terms {
 	bool protect, keep_awake, hold;
 } Terms;
 
+/* What the policy and its rules forbid this device. */
+unsigned forbidden_of(const PlanInput *in, const PlanDevice *d);
+
 /* A part of a candidate: watts, throughput and share are linear in each other. The share is that of
  * what is asked of the device: 1 is all of it, 2 all that it can give, where nothing is held back.
  */

@@ -126,6 +126,17 @@ int plan_make(const PlanInput *input, Plan **ret);
 Plan *plan_free(Plan *p);
 DEFINE_CLEANUP(Plan *, plan_free);
 
+/* One of the settings that the planner chooses from, with watts as it counts them: what was
+ * measured of the device is in them. */
+typedef struct PlanCandidate {
+	Candidate at;
+	double expect_hi_w; /* at the upper end of a paced one */
+} PlanCandidate;
+
+/* All of them for one device of the input: its frontier by rising cap_w, SETTING_AS_FOUND last. */
+void plan_candidates(const PlanInput *in, size_t device, PlanCandidate ret[FRONTIER_MAX],
+		     size_t *ret_n);
+
 /* Is `next`, made with the settings of `held` in force, enough better to be worth the changes? Both
  * made from inputs that differ in demand and in what was learned at most; a held plan that does not
  * fit the budget is always replaced. */

@@ -79,6 +79,7 @@ ok "Plan refuses the options of SetBudget" refused InvalidOption Plan 50 % "{'st
 ok "an unknown cookie is refused" refused UnknownClaim Release 424242
 ok "the cookie 0 is refused" refused UnknownClaim Release 0
 ok "Explain refuses an unknown device" refused UnknownDevice Explain nosuch
+ok "and so does GetFrontier" refused UnknownDevice GetFrontier nosuch
 ok "Wake refuses one too" refused UnknownDevice Wake nosuch
 ok "and so does WakeTest" refused UnknownDevice WakeTest nosuch
 ok "which is of one device, not of all" refused UnknownDevice WakeTest '""'
@@ -103,6 +104,7 @@ if [[ $(id -u) == 0 ]] && id nobody >/dev/null 2>&1; then
 		ok "${method%% *} is for root alone" grep -q "Error.NotAuthorized" <(as_nobody $method)
 	done
 	ok "anyone may look" grep -q "objectpath" <(as_nobody ListDevices)
+	ok "and see what the planner chooses from" grep -q "PlannedSetting" <(as_nobody GetFrontier nvme0)
 	ok "and see who woke disks" grep -q "aa{sv}\|\[" <(as_nobody ListWakeups)
 else
 	echo "# not run by root: who may do what is not tested here"

@@ -3,7 +3,7 @@
 # alone
 #
 # What people see, on terminals of 60, 80 and 120 columns: status, list, plan and explain of a node whose
-# figures stay the same (golden.node), beside what tests/bus/golden/ has of them. What is not the same
+# figures stay the same (golden.node), and the shipped models, beside what tests/bus/golden/ has of them. What is not the same
 # on every run, such as times and who runs this, is made so first.
 #
 # After a change that is meant, write them anew and look at them:
@@ -86,7 +86,22 @@ capture() { # WHEN
 	done
 }
 
+models() {
+	local columns verb name
+	cd "$root" || return # a profile's path is shown
+	for columns in 60 80 120; do
+		for verb in "list" "show seagate-exos-7e2000" "frontier samsung-pm9a3" \
+			"predict samsung-pm9a3x6 seagate-exos-7e2000" "compare samsung-pm9a3 samsung-pm1733"; do
+			name=model-${verb%% *}-$columns
+			ok "model $verb at $columns columns" is_golden "$name" $columns \
+				"model $verb --profiles=policies/profiles"
+			ok "no line is wider" fits "$name" $columns
+		done
+	done
+}
+
 start_bus
+models
 start_daemon
 ctl set 72% --for=2h --reason="grid event" >/dev/null
 ok "the limit is held" within 60 is_settled

@@ -1,43 +1,152 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Profiles are listed and checked as files: without a daemon, and without a bus.
+# storpowerctl model: with a daemon it shows what that sees, and without one what the profiles say.
 . "$(dirname "$0")/lib.sh"
 
+export LC_ALL=C.UTF-8
 profiles=$root/policies/profiles
 
-list() { # FILTER
-	ctl model list --profiles="$profiles" --json=short | jq -e "$1"
-}
-fits_in_80_columns() {
-	! ctl model list --profiles="$profiles" | grep -E '.{81}'
-}
-every_file_is_listed() {
-	diff <(ctl model list --profiles="$profiles" --json=short | jq -r '.[].Profile' | sort) \
-		<(basename -s .profile -a "$profiles"/*.profile | sort)
+model() {
+	ctl model "$@" --profiles="$profiles"
 }
 
-ok "every shipped profile is listed" every_file_is_listed
-ok "with what it claims, and how much of that was measured" \
-	list '.[] | select(.Profile == "samsung-pm9a3") | .Kind == "nvme" and .IdlePower == 5 and
-		.OperatingPower <= .RatedPower and .Points > .Estimated and .Estimated > 0'
-ok "in 80 columns" fits_in_80_columns
-ok "or wider with the files" grep -q "$profiles/samsung-pm9a3.profile$" <(ctl model list -o wide --profiles="$profiles")
-status "a directory without profiles is a failure" 1 ctl model list --profiles="$tmp"
-ok "which names it" grep -qF "There is no profile in $tmp: name the directory with --profiles=DIR" "$tmp/err"
+frontier() { # DEVICE|PROFILE FILTER
+	model frontier "$1" --json | jq -e "$2"
+}
 
-status "every shipped profile is usable" 0 ctl model validate "$profiles"/*.profile
-ok "a line for each says so" test "$(grep -c ': usable, [0-9]* points, [0-9]* of them estimated$' "$tmp/out")" -eq \
-	"$(ls "$profiles" | wc -l)"
-sed 's/^idle = /idel = /' "$profiles/samsung-pm9a3.profile" >"$tmp/bad.profile"
-line=$(grep -n '^idel' "$tmp/bad.profile" | cut -d : -f 1)
-status "one that is not is a failure" 1 ctl model validate "$profiles/samsung-pm9a3.profile" "$tmp/bad.profile"
-ok "the others are told of all the same" grep -q "samsung-pm9a3.profile: usable" "$tmp/out"
-ok "it says where and what would be right" \
-	grep -q "^$tmp/bad.profile:$line: unknown key \"idel\": \[profile\] has no key \"idel\", only: match" "$tmp/err"
-status "a file that is not there is a failure" 1 ctl model validate "$tmp/absent.profile"
-ok "which names it" grep -qF "$tmp/absent.profile" "$tmp/err"
-for wrong in "model" "model frob" "model validate" "model list x" "model drift x" "list --profiles=$tmp"; do
-	status "wrong usage is 2: $wrong" 2 ctl $wrong
+at_terminal() { # COLUMNS ARGUMENT...
+	script -qec "stty cols $1 rows 50; '$build/storpowerctl' --no-pager model ${*:2} \
+		--profiles='$profiles'" /dev/null </dev/null
+}
+
+# Without a daemon
+for wrong in "" frob list\ x show "show a b" frontier "compare a" validate "drift x" "list --workload=read=1%" \
+	"show x --depth=2" "predict --plot=x.svg" "predict samsung-pm9a3 --depth=0" \
+	"predict samsung-pm9a3 --workload=read=7" "frontier samsung-pm9a3 --plot=x.pdf"; do
+	status "wrong usage is 2: model $wrong" 2 model $wrong
+	ok "and says so" test -s "$tmp/err"
 done
-status "what the sensors say is asked of the daemon" 3 ctl model drift
+status "list without a daemon" 0 model list
+is "has every profile" "$(grep -c "" "$tmp/out")" $(($(ls "$profiles" | wc -l) + 1))
+is "and nobody knows who uses them" "$(model list --json | jq -c '[.[].Devices] | unique')" '[null]'
+ok "list -o wide names the files" grep -q "$profiles/samsung-pm9a3.profile$" <(model list -o wide)
+status "a directory without profiles is a failure" 1 ctl model list --profiles="$tmp"
+ok "which is named" grep -qF "There is no profile in $tmp: name the directory with --profiles=DIR" "$tmp/err"
+status "show" 0 model show samsung-pm9a3
+ok "has the points" grep -q "^write random  *64  *256K  *13.3  *1843  *7030  *5 %" "$tmp/out"
+ok "marks those that are estimated" grep -q "^write random  *64  *16K .* est\.$" "$tmp/out"
+ok "fits 80 columns" test "$(wc -L <"$tmp/out")" -le 80
+status "show of a file" 0 model show "$profiles/samsung-pm1725.profile"
+ok "has the mixes" grep -q "^mixed random  *50 %" "$tmp/out"
+ok "show --json has as many points as it says" jq -e '.PointCount == (.Points | length) and .MixCount == 2' \
+	<(model show samsung-pm1725 --json)
+status "an unknown name is refused" 4 model show nosuch
+ok "and told that no daemon knows devices" grep -q "storpowerd runs, and it does not" "$tmp/err"
+ok "the frontier of a profile rises" frontier samsung-pm9a3 \
+	'[.Candidates[].CapPower] == ([.Candidates[].CapPower] | sort) and .Present.Depth == 32'
+ok "and is that of the workload that is said" frontier "samsung-pm9a3 --workload=read=0%,chunk=256K,depth=64" \
+	'.Present.WriteSize == 256 and .Candidates[-1].ExpectedPower == 13.3'
+status "a frontier into a file" 0 model frontier samsung-pm9a3
+ok "is no drawing" bash -c "! grep -q ┤ '$tmp/out'"
+for columns in 60 80 120; do
+	at_terminal $columns frontier samsung-pm9a3 | tr -d '\r' | sed 's/\x1b\[[0-9;]*m//g' >"$tmp/out"
+	ok "a frontier on a terminal of $columns columns is drawn" grep -q "┤.*[⠁⠂⠄⡀⣀⠔⠤]" "$tmp/out"
+	ok "and fits" test "$(wc -L <"$tmp/out")" -le $columns
+done
+LC_ALL=C at_terminal 80 frontier samsung-pm9a3 >"$tmp/out"
+is "in a plain locale it is not, and all is ASCII" "$(LC_ALL=C sed 's/\x1b\[[0-9;]*m//g' "$tmp/out" | LC_ALL=C tr -d '\r' | LC_ALL=C grep -c '[^ -~]')" 0
+
+status "predict of profiles" 0 model predict samsung-pm9a3x6 seagate-exos-7e2000
+ok "tells the watts and how far off they may be" grep -q "^Together .* MB/s, .* IO/s, .*; .* W ±.* W$" "$tmp/out"
+predicted=$(model predict samsung-pm9a3x6 --workload="read=0% chunk=256K depth=64" --json)
+ok "six are six times one" jq -en "$predicted | .Total.Throughput == 6 * .Devices[0].Throughput"
+ok "by Little's law the mean is depth over IOPS" jq -en \
+	"$predicted | .Devices[0] | (.MeanResponse * .IOPS / 64e6 - 1) * 1000 | round == 0"
+ok "the 99th percentile is above it" jq -en "$predicted | .Devices[0] | .P50 < .P99 and .MeanResponse < .P99"
+ok "a limited depth serves less, sooner" jq -en "$(model predict samsung-pm9a3 --depth=1 --json) | .Devices[0].P99 as \$p |
+	.Devices[0].IOPS as \$i | $(model predict samsung-pm9a3 --json) | .Devices[0] | .P99 > \$p and .IOPS > \$i"
+status "predict of a node file" 0 model predict "$root/policies/nodes/mixed.node" --json
+is "has all its devices" "$(jq .Total.Count "$tmp/out")" 28
+status "an unknown profile is refused" 4 model predict nosuchx3
+status "a node file that is not there" 1 model predict /nonexistent.node
+status "predict of the devices needs a daemon" 3 model predict
+
+status "compare" 0 model compare samsung-pm9a3 dell-ps1010
+ok "names both" grep -q "^A is samsung-pm9a3, B is dell-ps1010$" "$tmp/out"
+ok "has the points that both hold alone" jq -en "$(model compare samsung-pm9a3 dell-ps1010 --json) |
+	(.Points | length) == 20 and all(.Points[]; (.Power.B / .Power.A - .Power.Ratio | fabs) < 1e-6)"
+is "one with itself is the same" "$(model compare samsung-pm1725 samsung-pm1725 --json |
+	jq -c '[.Points[] | .Power.Ratio, .Throughput.Ratio] | unique')" "[1]"
+
+sed 's/^idle.*/idle = 50 W/' "$profiles/samsung-pm9a3.profile" >"$tmp/bad.profile"
+status "validate of good files" 0 model validate "$profiles"/*.profile
+ok "counts" grep -q "samsung-pm9a3.profile: usable, 26 points (21 estimated)$" "$tmp/out"
+status "validate of a bad one" 1 model validate "$profiles/samsung-pm9a3.profile" "$tmp/bad.profile"
+ok "says file, line and what" grep -q "^$tmp/bad.profile:[0-9]*: idle (50 W) is above rated (14 W)$" "$tmp/err"
+sed 's/^idle = /idel = /' "$profiles/samsung-pm9a3.profile" >"$tmp/idel.profile"
+line=$(grep -n '^idel' "$tmp/idel.profile" | cut -d : -f 1)
+ok "and what would be right" grep -q "^$tmp/idel.profile:$line: unknown key \"idel\": \[profile\] has no key \"idel\", only: match" \
+	<(model validate "$tmp/idel.profile" 2>&1)
+ok "and that it is unusable" grep -q "^$tmp/bad.profile: unusable" "$tmp/out"
+status "validate of what is not there" 1 model validate "$tmp/nosuch.profile"
+ok "says so" grep -q "nosuch.profile: No such file" "$tmp/err"
+status "a directory is for model alone" 2 ctl list --profiles="$tmp"
+status "what the sensors say is asked of the daemon" 3 model drift
+
+# A gnuplot that keeps its script
+mkdir "$tmp/bin" "$tmp/none"
+printf '#!/bin/sh\ncp "$1" "%s/script"\n' "$tmp" >"$tmp/bin/gnuplot"
+chmod +x "$tmp/bin/gnuplot"
+plot() { # PATH ARGUMENT...
+	TMPDIR=$tmp PATH=$1 "$build/storpowerctl" model frontier --profiles="$profiles" "${@:2}"
+}
+status "--plot without gnuplot fails" 1 plot "$tmp/none" samsung-pm9a3 --plot="$tmp/a.svg"
+ok "and says what to install" grep -q "install the package gnuplot-nox" "$tmp/err"
+status "--plot with gnuplot" 0 plot "$tmp/bin:$PATH" samsung-pm9a3 --plot="$tmp/it's.svg"
+ok "draws to that file" grep -qF "set output '$tmp/it''s.svg'" "$tmp/script"
+ok "the frontier, its error and the points" grep -q 'plot $frontier' "$tmp/script"
+is "and leaves no script behind" "$(ls "$tmp"/storpowerctl-* 2>/dev/null | wc -l)" 0
+if command -v gnuplot >/dev/null; then
+	plot "$PATH" samsung-pm9a3 --plot="$tmp/a.svg"
+	ok "the real one draws it" grep -q "<svg" "$tmp/a.svg"
+else
+	echo "# gnuplot is not installed: its own drawing is not looked at"
+fi
+
+# With a daemon
+start_bus
+start_daemon
+is "list knows who uses a profile" "$(model list --json | jq -c '[.[] | select(.Devices | length > 0).Devices[0]] | sort')" \
+	'["nvme0","sda","sdb"]'
+ok "and says it" grep -q "^nvme0  *samsung-pm9a3$" <(model list)
+status "show DEVICE" 0 model show /dev/nvme0
+ok "is its profile" grep -qx samsung-pm9a3 "$tmp/out"
+status "an unknown device is refused" 4 model show nosuch
+ok "the daemon's frontier has what is in force and planned" frontier nvme0 \
+	'.Present.Profile == "samsung-pm9a3" and .Present.Setting == "as found" and .Present.PlannedPower > 0'
+ok "without a limit the plan holds nothing back" grep -qx "     Planned  as found: nothing is held back" <(model frontier nvme0)
+seen() {
+	frontier nvme0 '.Present | .MixSeen and (.ReadShare * 100 | round) == 40'
+}
+ok "its mix is that of the workload, as soon as that was seen" eventually seen
+ok "a workload is for profiles alone" grep -q "the daemon knows what it does" \
+	<(model frontier nvme0 --workload=read=1% 2>&1)
+ok "the last candidate is the device as found" frontier nvme0 \
+	'.Candidates[-1] | .Setting == "as found" and .CapPower == 14'
+ctl set 60% >/dev/null
+planned() {
+	frontier nvme0 '.Present | .Setting != "as found" and .Setting == .PlannedSetting'
+}
+ok "a limit is seen in it" eventually planned
+ok "and on the screen" grep -q "^     Planned  .* W, .* MB/s: " <(model frontier nvme0)
+ok "a policy that forbids pacing is obeyed" eval '
+	printf "[policy]\nforbid = pacing\n" >"$tmp/policy" &&
+	mkdir -p "$tmp/etc/policies" && cp "$tmp/policy" "$tmp/etc/policies/calm.policy" &&
+	ctl policy calm && frontier nvme0 "all(.Candidates[]; .Paced | not)"'
+status "predict of the devices" 0 model predict
+ok "has each" grep -q "^nvme0 " "$tmp/out"
+ok "predict --json of each as it works" jq -e '.Devices[] | select(.Name == "nvme0") | .WriteSize > 100' \
+	<(model predict --json)
+ok "none of this is a claim, but that one" claim_count_is 1
+ok "the daemon lives" daemon_lives
 done_testing

@@ -329,6 +329,20 @@ static void garbage_is_refused_and_never_crashes(void **state)
 	}
 }
 
+static void the_users_own_directory_of_profiles_comes_first(void **state)
+{
+	_cleanup_(strv_freep) char **given = NULL, **usual = NULL;
+
+	(void)state;
+	assert_int_equal(profile_store_directories("/own", "/shipped", &given), 0);
+	assert_int_equal(strv_length(given), 2);
+	assert_string_equal(given[0], "/own/profiles");
+	assert_string_equal(given[1], "/shipped/profiles");
+	assert_int_equal(profile_store_directories(NULL, NULL, &usual), 0);
+	assert_string_equal(usual[0], "/etc/storpower/profiles");
+	assert_string_equal(usual[1], STORPOWER_DATADIR "/profiles");
+}
+
 static void a_users_own_profile_wins_by_name_and_by_match(void **state)
 {
 	_cleanup_free_ char *own = in_directory("own"), *shipped = in_directory("shipped");
@@ -506,6 +520,7 @@ int main(void)
 		cmocka_unit_test(what_a_point_leaves_out_is_completed),
 		cmocka_unit_test(a_measured_mix_is_predicted_and_its_watts_are_within_caps),
 		cmocka_unit_test(garbage_is_refused_and_never_crashes),
+		cmocka_unit_test(the_users_own_directory_of_profiles_comes_first),
 		cmocka_unit_test(a_users_own_profile_wins_by_name_and_by_match),
 		cmocka_unit_test(shipped_profiles_match_the_models_they_are_named_for),
 		cmocka_unit_test(a_generic_profile_follows_the_descriptors),

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* storpowerctl --help */
+
+#include "ctl/ctl.h"
+
+static void print_verbs(void)
+{
+	puts("storpowerctl [OPTION...] VERB ...\n"
+	     "\n"
+	     "Limit what the storage of this node may draw, and see what is done about it.\n"
+	     "\n"
+	     "  status               show budget, watts, throughput and claims (the default)\n"
+	     "  set LIMIT            limit the node (or --device, --group) until cleared\n"
+	     "  clear [COOKIE...]    end what \"set\" set; with --all every claim; or these claims\n"
+	     "  list                 list the devices; with --claims the claims, with --wakeups the disks\n"
+	     "                       that woke and who woke them\n"
+	     "  show DEVICE          show one device, its wear account and its knobs\n"
+	     "  top                  show which devices and cgroups spend the joules\n"
+	     "  plan LIMIT           show what would be done; change nothing\n"
+	     "  explain [DEVICE]     say why devices are set as they are; list the last decisions\n"
+	     "  verify               read every setting back and tell what differs\n"
+	     "  monitor              print what happens as it happens\n"
+	     "  hold LIMIT -- CMD    limit while CMD runs\n"
+	     "  wake DEVICE          wake a disk; with --all every disk that sleeps\n"
+	     "  wake-test DEVICE     test whether a read alone wakes this disk: SAS disks need it to sleep\n"
+	     "  policy [NAME]        show or choose the policy\n"
+	     "  mode [MODE]          show the mode or choose it: enforce limits, or advise and set nothing\n"
+	     "  model list           list the models of power and throughput, and who uses them\n"
+	     "  model show MODEL     show what is in one: a profile, that of a device, or a file\n"
+	     "  model frontier MODEL show the settings of which none gives more for fewer watts\n"
+	     "  model predict [MODEL[xN]]...\n"
+	     "                       predict throughput, response times and watts of a workload; of the\n"
+	     "                       devices as they work now, of profiles, or of a node file\n"
+	     "  model compare A B    compare two models point by point\n"
+	     "  model validate FILE  check profiles before they are put in force\n"
+	     "  model drift          compare what IO costs by the power sensors with the profiles\n"
+	     "  version              print the version of this command and of the daemon\n"
+	     "");
+}
+
+static void print_options(void)
+{
+	puts("LIMIT is a share of the operating power (80%) or a power (350W, 0.35kW).\n"
+	     "\n"
+	     "  --for=DURATION       set, hold: end by itself (90s, 2h, 1h30min)\n"
+	     "  --start-in=DURATION  set, hold: begin later\n"
+	     "  --reason=TEXT        set, hold: say why, for those who look\n"
+	     "  --class=CLASS        set, hold: emergency, operator (default), signal, schedule\n"
+	     "  --device=NAME        set, hold: limit one device\n"
+	     "  --group=NAME         set, hold: limit one group\n"
+	     "  --tolerance=SECONDS  set, hold, plan: the limit may be exceeded for a moment: twice the limit for\n"
+	     "                       so long, or by less for longer (3s); none: never\n"
+	     "  --replace            set: end your earlier claims on the same target; each \"set\" is a claim\n"
+	     "                       of its own otherwise, and the lowest holds\n"
+	     "  --dry-run            set: print what it would cost; change nothing\n"
+	     "  --yes                set: do not ask, however much it costs\n"
+	     "  --forbid=LIST        plan: do without these mechanisms: power-state, power-limit,\n"
+	     "                       condition, link, depth, chunk, pacing, redirect\n"
+	     "  --only=LIST          plan: use these mechanisms alone\n"
+	     "  --policy=NAME        plan: use another policy\n"
+	     "  --all                clear: end the claims of others too; wake: wake every disk that sleeps\n"
+	     "  --wake               clear: wake what sleeps as well; nothing is woken otherwise\n"
+	     "  --claims, --wakeups  list: list these instead of devices\n"
+	     "  --workload=WORDS     model frontier, predict: \"read=70% random=100% chunk=16K depth=32\"\n"
+	     "  --depth=N            model predict: no more than N IOs outstanding at each device\n"
+	     "  --plot=FILE          model frontier: draw it to FILE.svg or FILE.png, by gnuplot\n"
+	     "  --profiles=DIR       model: the directory of the profiles, instead of those in force\n"
+	     "  -o wide              list, plan, model: a line for each device, with every column\n"
+	     "  --witness            verify: ask nvme, hdparm and sg_requests as well\n"
+	     "  --once               top: print one table, and end\n"
+	     "  --lines=N            top: print no more rows than this\n"
+	     "  --json[=short|pretty]\n"
+	     "  --no-pager, --no-legend\n"
+	     "  --bus=BUS            system (default), session or an address; or $STORPOWER_BUS\n"
+	     "  -h, --help           -V, --version\n"
+	     "");
+}
+
+void ctl_help(void)
+{
+	print_verbs();
+	print_options();
+	puts("Exit status: 0 done; 1 failure; 2 wrong usage; 3 storpowerd not running;\n"
+	     "4 refused: not authorized, unknown name, invalid value, not confirmed; 5 verify: settings differ;\n"
+	     "6 set: in force, but the devices cannot get down to it; hold: that of CMD, 128+N when\n"
+	     "signal N killed it, 126 or 127 when it cannot be run or found, 125 when the limit was lost\n"
+	     "and not in force when CMD ended.");
+}
