@@ -34,10 +34,12 @@ static void write_one(FILE *f, const char *name, const CurvePoint *p)
 static void write_plot(FILE *f, const ModelCurve *m)
 {
 	fprintf(f,
-		"set xlabel 'expected watts'\nset ylabel 'MB/s'\nset key below\nset grid\n"
+		"set xlabel 'expected watts'\nset ylabel 'MB/s'\nset grid\n"
+		"set key at graph 0.02, 0.97 left top Left reverse\n"
 		"set xrange [%g:%g]\nset yrange [0:%g]\n"
-		"plot $frontier using 3:2 with lines dashtype 3 linecolor 'gray' title 'error', \\\n"
-		"  '' using 4:2 with lines dashtype 3 linecolor 'gray' notitle, \\\n"
+		"plot $frontier using 3:2 with lines dashtype 3 linecolor 'gray40' "
+		"title 'error of its watts', \\\n"
+		"  '' using 4:2 with lines dashtype 3 linecolor 'gray40' notitle, \\\n"
 		"  '' using 1:2 with lines linewidth 2 linecolor 'blue' title 'frontier'",
 		m->from_w, m->to_w, m->most_mb_s);
 	if (m->n_points)
