@@ -8,8 +8,9 @@
 #include "petri/predict.h"
 #include "petri/study.h"
 
-/* What a profile cannot say is how much service times differ. On flash half of the mean is assumed:
- * Borba, Tavares and Maciel measured from 1 to 80 % of it on an SSD. */
+/* How much service times differ a profile says by the 99th percentile of an IO alone at the device.
+ * Where that was not measured, half of the mean is assumed on flash: Borba, Tavares and Maciel
+ * measured from 1 to 80 % of it on an SSD. */
 #define FLASH_DEVIATION 0.5
 #define DEEPEST         65536.0
 #define THINK_PART      1e-4 /* of the time between two answers: nobody waits for the workload */
@@ -86,14 +87,42 @@ int response_of_queue(const ResponseQueue *q, Response *ret)
 	return 0;
 }
 
-/* Relative to the mean. A disk's is the study's, of its IOs of 4 KiB and 1 MiB the one that is
- * nearer in size. */
-static double deviation_of(const Profile *p, Direction d, Pattern t, double kib)
+/* The point of one IO at a time that is the nearest in size, of those with a 99th percentile. */
+static const Point *measured_alone(const Profile *p, Direction d, Pattern t, double kib)
 {
+	const Point *best = NULL;
+
+	for (const Point *q = p->points; q < p->points + p->n_points; q++)
+		if (q->p99_us > 0 && q->depth == 1 && !point_is_mix(q) && q->direction == d &&
+		    q->pattern == t &&
+		    (!best || fabs(log(q->chunk_kib / kib)) < fabs(log(best->chunk_kib / kib))))
+			best = q;
+	return best;
+}
+
+/* The deviation, relative to the mean, of gamma distributed times whose 99th percentile is so many
+ * times the mean: the root of Wilson and Hilferty's approximation of its quantiles. */
+static double deviation_of_tail(double tail)
+{
+	double b = 2.3263 / 3, excess = cbrt(MAX(tail, 1.0)) - 1;
+	double root = b * b - 4 * excess / 9;
+
+	return 4.5 * (b - sqrt(MAX(root, 0.0)));
+}
+
+/* Relative to the mean. A disk's is the study's where it was not measured, of its IOs of 4 KiB and
+ * 1 MiB the one that is nearer in size. */
+static double deviation_of(const Profile *p, Direction d, Pattern t, double kib, bool *assumed)
+{
+	const Point *q = measured_alone(p, d, t, kib);
 	const StudyOperation *o;
 
-	if (p->kind != KIND_HDD)
+	if (q)
+		return deviation_of_tail(q->p99_us * q->iops / 1e6);
+	if (p->kind != KIND_HDD) {
+		*assumed = true;
 		return FLASH_DEVIATION;
+	}
 	o = study_operation(STUDY_HDD, d == WRITE_IO, t == RANDOM_IO, kib < 64);
 	return o->deviation_ms / o->mean_ms;
 }
@@ -111,6 +140,7 @@ static Setting alone(const Setting *s)
 /* The mean and the deviation of a mix are those of its pure parts together. */
 typedef struct Service {
 	double mean_s, square_s2;
+	bool assumed; /* how much the times differ is, of a part at least */
 } Service;
 
 static void add_part(Service *sum, const Profile *p, const Mix *mix, const Setting *s, Direction d,
@@ -129,7 +159,7 @@ static void add_part(Service *sum, const Profile *p, const Mix *mix, const Setti
 	part.random_share = t == RANDOM_IO;
 	predict(p, &part, &one, &at);
 	mean_s = 1 / at.iops;
-	deviation = deviation_of(p, d, t, mix_mean_kib(&part));
+	deviation = deviation_of(p, d, t, mix_mean_kib(&part), &sum->assumed);
 	sum->mean_s += share * mean_s;
 	sum->square_s2 += share * mean_s * mean_s * (1 + deviation * deviation);
 }
@@ -164,14 +194,17 @@ static int predict_net(const Profile *p, const Mix *mix, const Setting *s, const
 {
 	Service service = service_of(p, mix, s);
 	double mean_s = service.mean_s;
-
-	return response_of_queue(
+	int r = response_of_queue(
 		&(ResponseQueue){ .depth = at->depth,
 				  .servers = servers_of(p, mix, s, at->depth),
 				  .service_s = mean_s,
 				  .deviation_s = sqrt(MAX(service.square_s2 - mean_s * mean_s, 0)),
 				  .iops = at->iops },
 		ret);
+
+	if (r >= 0)
+		ret->estimated = at->estimated || service.assumed;
+	return r;
 }
 
 /* The setting leaves the point's workload as it is, but for its depth. */
@@ -250,7 +283,6 @@ int response_predict(const Profile *p, const Mix *mix, const Setting *s, Respons
 	made.p99_us = made.p99_measured
 			      ? m.here_us
 			      : CLAMP(made.p99_us, m.below_us, MAX(m.above_us, m.below_us));
-	made.estimated = at.estimated || p->kind != KIND_HDD;
 	*ret = made;
 	return 0;
 }

@@ -27,7 +27,8 @@ int response_of_queue(const ResponseQueue *q, Response *ret);
 
 /* Of an IO at the device in this setting, under a workload that saturates it. An IO's service time
  * is what it takes alone (depth 1), the servers are as many as give the device's most throughput at
- * that time each, and all is scaled so that the net serves what predict() says (Little's law). A
+ * that time each, and all is scaled so that the net serves what predict() says (Little's law). How
+ * much service times differ is told by the 99th percentile of a point of depth 1. A
  * point's own 99th percentile comes first, and it never falls with the depth. -ENODATA: the device
  * sleeps. */
 int response_predict(const Profile *p, const Mix *mix, const Setting *s, Response *ret);

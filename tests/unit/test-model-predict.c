@@ -116,6 +116,37 @@ static void a_cross_of_points_is_completed_by_ratios(void **state)
 	assert_float_equal(r.mb_s, 800, 1e-9);
 }
 
+/* Four IOs at once give four times as much as one, and so do two twice as much, not half of the
+ * way. */
+static void between_two_depths_no_io_is_served_sooner_than_alone(void **state)
+{
+	Point points[] = {
+		{ .depth = 1, .chunk_kib = 4, .watts = 3, .mb_s = 100, .iops = 24414 },
+		{ .depth = 4, .chunk_kib = 4, .watts = 6, .mb_s = 400, .iops = 97656 },
+		{ .depth = 64, .chunk_kib = 4, .watts = 7, .mb_s = 500, .iops = 122070 },
+	};
+	Profile p = { .rated_w = 20, .idle_w = 2, .error = 0.1, .points = points, .n_points = 3 };
+	Mix mix = { .read_share = 1, .random_share = 1, .read_kib = 4, .depth = 2 };
+	Prediction r;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++)
+		points[i].direction = READ_IO;
+	predict(&p, &mix, &SETTING_AS_FOUND, &r);
+	assert_float_equal(r.mb_s, 200, 1e-9);
+	assert_float_equal(r.watts, 4, 1e-9);
+	mix.depth = 16;
+	predict(&p, &mix, &SETTING_AS_FOUND, &r);
+	assert_float_equal(r.mb_s, 450, 1e-9);
+	points[1].mb_s = 500; /* the points say otherwise */
+	mix.depth = 4;
+	predict(&p, &mix, &SETTING_AS_FOUND, &r);
+	assert_float_equal(r.mb_s, 500, 1e-9);
+	mix.depth = 2;
+	predict(&p, &mix, &SETTING_AS_FOUND, &r);
+	assert_float_equal(r.mb_s, 100 * sqrt(5), 1e-9);
+}
+
 static void outside_the_points_values_are_clamped_and_errors_wider(void **state)
 {
 	Mix at = { .random_share = 1, .write_kib = 256, .depth = 64 }, deeper = at, tiny = at;
@@ -388,6 +419,7 @@ int main(void)
 		cmocka_unit_test(shaping_a_deep_workload_is_the_shallow_workload),
 		cmocka_unit_test(a_split_io_is_as_deep_as_its_parts_but_never_faster),
 		cmocka_unit_test(a_cross_of_points_is_completed_by_ratios),
+		cmocka_unit_test(between_two_depths_no_io_is_served_sooner_than_alone),
 		cmocka_unit_test(outside_the_points_values_are_clamped_and_errors_wider),
 		cmocka_unit_test(a_mix_is_the_time_weighted_mean_with_a_wider_error),
 		cmocka_unit_test(a_power_state_caps_watts_and_hurts_random_writes_most),

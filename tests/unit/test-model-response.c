@@ -190,6 +190,33 @@ static void what_is_assumed_is_marked_estimated(void **state)
 	assert_false(at.estimated);
 }
 
+/* It is told by the point that is the nearest in size. Times that differ by less than some 0.3 of
+ * their mean are beyond the phases: that is on the safe side. */
+static void a_99th_percentile_at_depth_one_tells_how_much_service_times_differ(void **state)
+{
+	static const struct {
+		double tail, within;
+	} rows[] = { { 1.9, 0.08 }, { 2.51, 0.08 }, { 4.61, 0.08 }, { 7, 0.12 } };
+	static const Mix near = { 0, 1, 192, 192, 0, NULL };
+	Profile *p = (Profile *)profile_store_get(store, "samsung-pm9a3");
+	Point *q = find_point(p, 1, 256);
+	Prediction at;
+	Response r;
+
+	(void)state;
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		q->p99_us = rows[i].tail * 1e6 / q->iops;
+		r = predicted(p, &near, 1, &at);
+		assert_false(r.p99_measured);
+		assert_true(r.estimated == at.estimated);
+		assert_within(r.p99_us / r.mean_us, rows[i].tail, rows[i].within);
+	}
+	q->p99_us = 1.05e6 / q->iops;
+	r = predicted(p, &near, 1, &at);
+	assert_true(r.p99_us / r.mean_us > 1.05 && r.p99_us / r.mean_us < 2);
+	q->p99_us = 0;
+}
+
 static void who_sleeps_answers_nothing(void **state)
 {
 	const Profile *p = profile_store_get(store, "seagate-exos-7e2000");
@@ -225,6 +252,8 @@ int main(void)
 		cmocka_unit_test(a_device_of_many_servers_is_safe_and_near),
 		cmocka_unit_test(a_measured_99th_percentile_comes_first),
 		cmocka_unit_test(what_is_assumed_is_marked_estimated),
+		cmocka_unit_test(
+			a_99th_percentile_at_depth_one_tells_how_much_service_times_differ),
 		cmocka_unit_test(who_sleeps_answers_nothing),
 		cmocka_unit_test(queues_that_make_no_sense_are_refused),
 	};

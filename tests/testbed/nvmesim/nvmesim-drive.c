@@ -94,6 +94,7 @@ typedef struct Key {
 
 static const Key drive_keys[] = {
 	{ "idle_w", offsetof(Drive, idle_w), 0, 100 },
+	{ "latency_deviation", offsetof(Drive, deviation), 0, 3 },
 	{ "limit_min_w", offsetof(Drive, limit_min_w), 0, 100 },
 	{ "read_io_j", offsetof(Drive, io_j[READS]), 0, 10 },
 	{ "write_io_j", offsetof(Drive, io_j[WRITES]), 0, 10 },

@@ -26,6 +26,7 @@ typedef struct Drive {
 	double idle_w;               /* awake, no IO */
 	double limit_min_w;          /* the least that feature 23h takes */
 	unsigned units;              /* IOs worked on at once */
+	double deviation;            /* standard deviation of latencies, relative to their mean */
 	double io_j[DIRECTIONS];     /* above idle, of each IO ... */
 	double page_j[DIRECTIONS];   /* ... and of each 4 KiB of it */
 	double max_iops[DIRECTIONS]; /* 0: only latency and units bound them */

@@ -4,12 +4,15 @@
  * longest of: its bytes at the state's MB/s, its place among the IOPS, and its joules at the watts
  * that the state and the limits leave above idle. Then each takes the state's latency beside the
  * others; no more than `units` are in work at once. So depth 1 gives size / (latency + transfer),
- * depth n at most n times that, up to the ceilings.
+ * depth n at most n times that, up to the ceilings. With a latency_deviation the latencies are
+ * drawn from a lognormal distribution about the state's.
  *
  * An IO is priced when it starts, not when it arrives: a new limit holds from the next IO on. */
 
+#include <math.h>
 #include <stdlib.h>
 
+#include "base/splitmix.h"
 #include "nvmesim.h"
 
 #define PAGE_BYTES 4096
@@ -28,6 +31,23 @@ static uint64_t transfer_ns(const Sim *s, const Job *j)
 		seconds = MAX(seconds, 1 / d->max_iops[j->direction]);
 	seconds = MAX(seconds, io_joules(d, j) / (power_cap_w(s) - d->idle_w));
 	return (uint64_t)(seconds * 1e9);
+}
+
+/* From 0 to 1, without the ends; the same ones in every run. */
+static double draw(Sim *s)
+{
+	return ((double)(splitmix(++s->draws * SPLITMIX_STEP) >> 11) + 0.5) * 0x1p-53;
+}
+
+static uint64_t latency_ns(Sim *s, unsigned direction)
+{
+	double ns = s->drive.states[s->ps].latency_us[direction] * 1000, variance, normal;
+
+	if (!(s->drive.deviation > 0))
+		return (uint64_t)ns;
+	variance = log1p(s->drive.deviation * s->drive.deviation);
+	normal = sqrt(-2 * log(draw(s))) * cos(2 * M_PI * draw(s)); /* Box and Muller */
+	return (uint64_t)(ns * exp(sqrt(variance) * normal - variance / 2));
 }
 
 void job_add(Sim *s, Job *j)
@@ -74,8 +94,7 @@ static void io_start(Sim *s, Job *j)
 	/* from where the one before ended, not from now: lateness must not add up */
 	start = MAX(start, MAX(s->pipe_free_ns, s->unit_free_ns));
 	s->pipe_free_ns = start + transfer_ns(s, j);
-	j->due_ns = s->pipe_free_ns +
-		    (uint64_t)(s->drive.states[s->ps].latency_us[j->direction] * 1000);
+	j->due_ns = s->pipe_free_ns + latency_ns(s, j->direction);
 	s->in_service++;
 	job_add(s, j);
 }

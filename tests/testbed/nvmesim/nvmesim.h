@@ -158,6 +158,7 @@ struct Sim {
 	JobList waiting, jobs; /* jobs by due time */
 	unsigned in_service, depth;
 	uint64_t pipe_free_ns, unit_free_ns;
+	uint64_t draws; /* of random latencies, so far */
 
 	Energy energy;
 	Measurement measurement;
