@@ -214,7 +214,7 @@ static void without_room_for_the_account_no_disk_is_stopped(void **state)
 	(void)state;
 	md = open_disk(&f, idle_disk);
 	path = f.control->config.wear_path;
-	f.control->config.wear_path = "/nonexistent/wear";
+	f.control->config.wear_path = "/dev/null/wear";
 	starts = md->wear.account->starts;
 	set_low(&f);
 	fixture_run(&f, HOUR_S);
