@@ -81,6 +81,9 @@ is "one with itself is the same" "$(model compare samsung-pm1725 samsung-pm1725 
 sed 's/^idle.*/idle = 50 W/' "$profiles/samsung-pm9a3.profile" >"$tmp/bad.profile"
 status "validate of good files" 0 model validate "$profiles"/*.profile
 ok "counts" grep -q "samsung-pm9a3.profile: usable, 26 points (21 estimated)$" "$tmp/out"
+sed '1,/^\.Bd/d; /^\.Ed/,$d' "$root/man/storpower.profile.5" >"$tmp/manual.profile"
+ok "the manual page's example is usable" grep -q "manual.profile: usable, 2 points (1 estimated)$" \
+	<(model validate "$tmp/manual.profile")
 status "validate of a bad one" 1 model validate "$profiles/samsung-pm9a3.profile" "$tmp/bad.profile"
 ok "says file, line and what" grep -q "^$tmp/bad.profile:[0-9]*: idle (50 W) is above rated (14 W)$" "$tmp/err"
 sed 's/^idle = /idel = /' "$profiles/samsung-pm9a3.profile" >"$tmp/idel.profile"
