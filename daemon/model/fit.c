@@ -284,7 +284,7 @@ static double residual_sd(const FitSums *s, const Scaled *e, const Passive *p)
 
 static void fill_covariance(const Scaled *e, const Passive *p, FitResult *ret)
 {
-	double variance = ret->residual_sd * ret->residual_sd, column[MAX_N];
+	double variance = ret->residual_sd * ret->residual_sd, column[MAX_N] = {};
 	Factor f;
 
 	factor(e, p->set, p->n, &f);

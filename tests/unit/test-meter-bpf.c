@@ -97,7 +97,7 @@ static void one_at_a_time(Fixture *f)
 static void one_at_a_time_is_at_most_depth_one(void **state)
 {
 	Fixture *f = need(state);
-	uint64_t begin_us, end_us;
+	uint64_t begin_us, end_us, others;
 	Reading a, b;
 
 	begin_us = clock_now_us(&clock_boottime);
@@ -105,7 +105,10 @@ static void one_at_a_time_is_at_most_depth_one(void **state)
 	end_us = clock_now_us(&clock_boottime);
 	assert_true(b.c.latency_us - a.c.latency_us > 0);
 	assert_true(b.c.latency_us - a.c.latency_us <= (double)(end_us - begin_us));
-	assert_int_equal(b.c.sequential_ios - a.c.sequential_ios, 1999);
+	/* somebody else's look at a new disk, which comes in between, makes one of these random */
+	others = b.c.ios[READ_IO] - a.c.ios[READ_IO] - 2000;
+	assert_in_range(others, 0, 8);
+	assert_in_range(b.c.sequential_ios - a.c.sequential_ios, 1999 - others, 1999 + others);
 }
 
 /* A sample of the 2000 IOs is a quarter, with a deviation of 19, and each counts four times. No
