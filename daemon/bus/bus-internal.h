@@ -94,6 +94,7 @@ typedef struct BusOptions {
 	double for_seconds, start_in_seconds;
 	double tolerance_seconds; /* NAN: not given */
 	int standing, replace;
+	int power_state;       /* -1: not given */
 	unsigned forbid, only; /* sets of mechanisms */
 } BusOptions;
 

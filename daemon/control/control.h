@@ -230,8 +230,8 @@ typedef struct DeviceState {
 	DeviceCache cache;
 	Exactness exactness;
 	const char *meter;
-	const char *reason; /* why it is set so */
-	char problem[256];  /* "", or what is wrong: "nvme-power-state refused: ..." */
+	char reason[160];  /* why it is set so */
+	char problem[256]; /* "", or what is wrong: "nvme-power-state refused: ..." */
 	bool changing;
 } DeviceState;
 size_t control_device_count(const Control *c);

@@ -184,10 +184,15 @@ static DeviceLoad device_load(const Managed *md)
 			     .demand_mb_s = w->demand_mb_s };
 }
 
-static const char *reason_of(const Managed *md)
+static void describe_reason(const Managed *md, char *buf, size_t size)
 {
-	return md->device->protected_why ? "protected"
-					 : plan_reason_text(md->planned.device.reason);
+	snprintf(buf, size, "%s",
+		 md->device->protected_why ? "protected"
+					   : plan_reason_text(md->planned.device.reason));
+	if (md->planned.waiting_pin)
+		snprintf(buf + strlen(buf), size - strlen(buf),
+			 "; claim %llu, which pins its power state, waits",
+			 (unsigned long long)md->planned.waiting_pin);
 }
 
 static void describe_problem(const Managed *md, char *buf, size_t size)
@@ -224,9 +229,9 @@ static void describe(const Control *c, const Managed *md, DeviceState *ret)
 			   .room_bytes = md->cache.state.room_bytes },
 		.exactness = setting_exactness(&md->knobs.actual),
 		.meter = meter_source(c->tools.meter, md->device),
-		.reason = reason_of(md),
 		.changing = md->errands.busy || waking_under_way(md),
 	};
+	describe_reason(md, ret->reason, sizeof(ret->reason));
 	describe_problem(md, ret->problem, sizeof(ret->problem));
 }
 
