@@ -47,8 +47,9 @@ struct Bus {
 	bool testing;          /* a wake test is under way */
 	const char *simulated; /* the node file; "": the devices are real */
 
-	ControlState state; /* filled afresh for every request, see bus_find_manager() */
-	DeviceState device; /* filled likewise, see bus-device.c */
+	ControlState state;    /* filled afresh for every request, see bus_find_manager() */
+	DeviceState device;    /* filled likewise, see bus-device.c */
+	DeviceReading reading; /* of the same device */
 
 	/* what listeners were last told, see bus-signals.c */
 	sd_event_source *emit;

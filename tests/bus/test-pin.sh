@@ -63,8 +63,23 @@ said() { # TEXT COMMAND...
 }
 
 at_end+=(unpin)
+sensed() { # DEVICE PROPERTY
+	busctl --address="$address" --json=short get-property org.storpower1 \
+		"/org/storpower1/device/$1" org.storpower1.Device "$2" | jq -c .data
+}
+# What the devices draw by their sensors is near what they draw by model: the node has no error.
+is_near_the_model() { # DEVICE
+	jq -en "$(sensed "$1" SensedPower) - $(sensed "$1" EstimatedPower) | fabs <= $(sensed "$1" SensedPowerError)"
+}
+
 start_bus
 start_daemon
+ok "a device is sensed with its group" eventually is_near_the_model nvme0
+is "by the group's sensor" "$(sensed nvme0 SensedBy)" '"shelf"'
+is "which is of its group" "$(sensed nvme0 SensedOf)" '"group"'
+ok "one without a group, by the node's" is_near_the_model sda
+is "which is of the node" "$(sensed sda SensedBy)$(sensed sda SensedOf)" '"psu""node"'
+is "neither has a sensor of its own" "$(sensed nvme0 MeasuredPower)$(sensed sda MeasuredPower)" nullnull
 ok "a pin is granted" pin nvme0 2
 ok "the device has that state" eventually device_is nvme0 .PowerState 2
 is "and nothing else is set" "$(device nvme0 .Setting)" '"power state 2"'
