@@ -59,7 +59,9 @@ static int take(LowestClaims *l, const Claim *claim)
 
 	if (!lowest)
 		return -ENOMEM;
-	if (is_lower(claim, lowest))
+	if (claim->pins)
+		s->pin = s->pin ?: claim->cookie;
+	else if (is_lower(claim, lowest))
 		*lowest = (LowestClaim){ claim->limit, claim->class, claim->cookie };
 	return 0;
 }
@@ -115,5 +117,15 @@ double lowest_claims_limit_w(const LowestClaims *l, ClaimScope scope, const char
 	percent_w = limit_watts(units[LIMIT_PERCENT].limit, LIMIT_PERCENT, operating_w);
 	lowest = lower_of(&units[LIMIT_WATTS], &units[LIMIT_PERCENT], percent_w);
 	*ret_cookie = lowest->cookie;
+	if (!lowest->cookie) /* it is pinned, and not limited */
+		return INFINITY;
 	return lowest == &units[LIMIT_PERCENT] ? percent_w : lowest->limit;
+}
+
+uint64_t lowest_claims_pin(const LowestClaims *l, const char *device)
+{
+	bool found;
+	size_t place = find_place(l, SCOPE_DEVICE, device, &found);
+
+	return found ? l->scopes[place].pin : 0;
 }

@@ -16,6 +16,7 @@ typedef struct LowestOfScope {
 	ClaimScope scope;
 	char *target;           /* "" for SCOPE_NODE */
 	LowestClaim in_unit[2]; /* by LimitUnit, because the two compare only in watts */
+	uint64_t pin;           /* the claim that pins the power state of the device; 0: none */
 } LowestOfScope;
 
 typedef struct LowestClaims {
@@ -31,3 +32,5 @@ void lowest_claims_done(LowestClaims *l);
  * the scope. */
 double lowest_claims_limit_w(const LowestClaims *l, ClaimScope scope, const char *target,
 			     double operating_w, uint64_t *ret_cookie);
+/* The cookie of the active claim that pins the device's power state; 0: there is none. */
+uint64_t lowest_claims_pin(const LowestClaims *l, const char *device);

@@ -42,6 +42,10 @@ typedef struct Claim {
 	uint64_t expiry_us;       /* USEC_NEVER: until released */
 	uint64_t owned_expiry_us; /* not 0: its owner is away, and this is its expiry with one */
 	bool replaces; /* when it was made, claim_replaces() decided who makes room for it */
+	/* It limits nothing: it pins the NVMe power state of its device for a measurement, while no
+	 * limit is active there. It has an owner, is of 100 % and is never saved. */
+	bool pins;
+	unsigned power_state; /* the one that it pins */
 } Claim;
 
 typedef struct Claims Claims;
@@ -51,8 +55,8 @@ Claims *claims_free(Claims *c);
 DEFINE_CLEANUP(Claims *, claims_free);
 
 /* Copies the claim and gives it a cookie. -EINVAL (NaN, negative, over 100 %, expiry not after
- * start, group/device without a target, a tolerance above CLAIM_TOLERANCE_MAX_S), -E2BIG over 4096
- * claims. */
+ * start, group/device without a target, a tolerance above CLAIM_TOLERANCE_MAX_S, a pin of anything
+ * but a device), -E2BIG over 4096 claims. */
 int claims_add(Claims *c, const Claim *claim, uint64_t *ret_cookie);
 /* -ENOENT. */
 int claims_release(Claims *c, uint64_t cookie);

@@ -81,7 +81,8 @@ static Moment moment_of(uint64_t boot_us, const ClaimsClock *clock)
 	return (Moment){ boot_us, clock->realtime_us + MIN(left_us, most_us), left_us };
 }
 
-/* On a bus whose id is unknown an owner could not be found again. */
+/* On a bus whose id is unknown an owner could not be found again. A pin is of a measurement that
+ * does not go on over a restart of the daemon, which puts the power state back. */
 static void save_claim(RecordsWriter *w, const Claim *c, const ClaimsClock *clock)
 {
 	uint64_t expiry_us = claim_orphaned(c) ? c->owned_expiry_us : c->expiry_us;
@@ -101,7 +102,7 @@ static void save_claim(RecordsWriter *w, const Claim *c, const ClaimsClock *cloc
 		.boot = (char *)clock->boot_id,
 	};
 
-	if (c->owner && !c->bus)
+	if (c->pins || (c->owner && !c->bus))
 		return;
 	if (c->start_us)
 		s.start = moment_of(c->start_us, clock);

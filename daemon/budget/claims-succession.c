@@ -6,8 +6,8 @@
 
 static bool same_wish(const Claim *a, const Claim *b)
 {
-	return a->class == b->class && a->scope == b->scope && streq(a->source, b->source) &&
-	       streq(a->target ?: "", b->target ?: "");
+	return a->class == b->class && a->scope == b->scope && a->pins == b->pins &&
+	       streq(a->source, b->source) && streq(a->target ?: "", b->target ?: "");
 }
 
 bool claim_replaces(const Claim *new, const Claim *old)

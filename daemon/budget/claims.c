@@ -41,6 +41,12 @@ static bool given(const char *s)
 	return s && *s;
 }
 
+static bool pin_valid(const Claim *claim)
+{
+	return !claim->pins || (claim->scope == SCOPE_DEVICE && claim->unit == LIMIT_PERCENT &&
+				claim->limit == 100 && claim->owner);
+}
+
 static bool claim_valid(const Claim *claim)
 {
 	if ((unsigned)claim->class >= _CLASS_MAX || (unsigned)claim->scope > SCOPE_DEVICE)
@@ -55,7 +61,7 @@ static bool claim_valid(const Claim *claim)
 		return false;
 	if (!(claim->tolerance_s >= 0 && claim->tolerance_s <= CLAIM_TOLERANCE_MAX_S))
 		return false;
-	return claim->expiry_us > claim->start_us;
+	return pin_valid(claim) && claim->expiry_us > claim->start_us;
 }
 
 static int claim_copy(Claim *to, const Claim *from)
@@ -198,7 +204,8 @@ uint64_t claims_next_event(const Claims *c, uint64_t now_us)
 
 static bool concerns(const Claim *claim, ClaimScope scope, const char *target)
 {
-	return claim->scope == scope && (scope == SCOPE_NODE || streq(claim->target, target));
+	return claim->scope == scope && !claim->pins &&
+	       (scope == SCOPE_NODE || streq(claim->target, target));
 }
 
 double limit_watts(double limit, LimitUnit unit, double operating_w)

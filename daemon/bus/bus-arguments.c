@@ -6,8 +6,9 @@
 #include "base/printable.h"
 #include "bus/bus-internal.h"
 
-#define TEXT_MAX    256
-#define SECONDS_MAX (366.0 * 86400)
+#define TEXT_MAX     256
+#define SECONDS_MAX  (366.0 * 86400)
+#define POWER_STATES 32 /* of an NVMe drive */
 
 static int refuse_limit(sd_bus_error *error, const char *what)
 {
@@ -141,6 +142,25 @@ static int read_flag(sd_bus_message *m, const char *name, char type, void *ret, 
 	return sd_bus_message_read_basic(m, 'b', ret);
 }
 
+static int read_power_state(sd_bus_message *m, const char *name, char type, void *ret,
+			    sd_bus_error *error)
+{
+	int32_t state = -1;
+	int r;
+
+	if (type != 'i')
+		return wrong_type(error, name, "a number of type i");
+	r = sd_bus_message_read_basic(m, 'i', &state);
+	if (r < 0)
+		return r;
+	if (state < 0 || state >= POWER_STATES)
+		return sd_bus_error_setf(error, BUS_ERROR_INVALID_OPTION,
+					 "Option \"%s\" is out of range: 0 to %d would be right",
+					 name, POWER_STATES - 1);
+	*(int *)ret = state;
+	return 0;
+}
+
 static int read_mechanisms(sd_bus_message *m, const char *name, char type, void *ret,
 			   sd_bus_error *error)
 {
@@ -178,6 +198,7 @@ static const Option set_budget_options[] = {
 	{ "tolerance_seconds", read_tolerance, offsetof(BusOptions, tolerance_seconds) },
 	{ "standing", read_flag, offsetof(BusOptions, standing) },
 	{ "replace", read_flag, offsetof(BusOptions, replace) },
+	{ "power-state", read_power_state, offsetof(BusOptions, power_state) },
 	{},
 };
 
@@ -329,10 +350,30 @@ static int check_target(Bus *b, const BusOptions *o, Claim *claim, sd_bus_error 
 	return 0;
 }
 
+/* A claim that pins a power state says of itself that it limits nothing. */
+static int pin_from_options(const BusOptions *o, Claim *claim, sd_bus_error *error)
+{
+	if (o->power_state < 0)
+		return 0;
+	if (!o->device || o->standing)
+		return sd_bus_error_set(error, BUS_ERROR_INVALID_OPTION,
+					"Option \"power-state\" is for the time of a measurement: "
+					"with option \"device\", and without \"standing\", would "
+					"be right");
+	if (claim->unit != LIMIT_PERCENT || claim->limit != 100)
+		return sd_bus_error_set(error, BUS_ERROR_INVALID_LIMIT,
+					"A claim with option \"power-state\" limits nothing: 100 "
+					"with unit \"%\" would be right");
+	claim->pins = true;
+	claim->power_state = (unsigned)o->power_state;
+	return 0;
+}
+
 int bus_claim_from_options(Bus *b, const BusOptions *o, Claim *claim, sd_bus_error *error)
 {
 	uint64_t now = clock_now_us(&b->clock);
 	int class = o->class ? claim_class_from_name(o->class) : CLASS_OPERATOR;
+	int r;
 
 	if (class < 0)
 		return sd_bus_error_setf(error, BUS_ERROR_INVALID_OPTION,
@@ -356,5 +397,6 @@ int bus_claim_from_options(Bus *b, const BusOptions *o, Claim *claim, sd_bus_err
 	if (o->for_seconds > 0)
 		claim->expiry_us =
 			(claim->start_us ?: now) + 1 + (uint64_t)(o->for_seconds * USEC_PER_SEC);
-	return check_target(b, o, claim, error);
+	r = pin_from_options(o, claim, error);
+	return r < 0 ? r : check_target(b, o, claim, error);
 }

@@ -21,6 +21,8 @@ static int find_device(sd_bus *bus, const char *path, const char *interface, voi
 		return r;
 	control_note_asked(b->control);
 	r = control_device_by_name(b->control, name, &b->device);
+	if (r >= 0)
+		r = control_reading(b->control, name, &b->reading);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	*ret_found = b;
@@ -75,6 +77,7 @@ static const char *device_text(const DeviceState *d, const char *property, char 
 		{ "Condition", condition_name(d->setting.condition) },
 		{ "Exactness", exactness_name(d->exactness) },
 		{ "Problem", d->problem },
+		{ "Reason", d->reason },
 		{ "Pool", d->device->pool },
 		{ "Hba", d->device->hba },
 		{ "AwakeReason", d->sleep.awake_why },
@@ -212,6 +215,10 @@ static const sd_bus_vtable device_vtable[] = {
 	SD_BUS_PROPERTY("CapPower", "d", NULL, DEVICE(watts.cap_w), CHANGES),
 	SD_BUS_PROPERTY("EstimatedPower", "d", NULL, DEVICE(watts.estimated_w), 0),
 	SD_BUS_PROPERTY("MeasuredPower", "d", NULL, DEVICE(watts.measured_w), 0),
+	SD_BUS_PROPERTY("SensedPower", "d", NULL, offsetof(Bus, reading.watts), 0),
+	SD_BUS_PROPERTY("SensedPowerError", "d", NULL, offsetof(Bus, reading.error_w), 0),
+	SD_BUS_PROPERTY("SensedBy", "s", NULL, offsetof(Bus, reading.sensor), 0),
+	SD_BUS_PROPERTY("SensedOf", "s", NULL, offsetof(Bus, reading.of), 0),
 	SD_BUS_PROPERTY("Throughput", "d", NULL, DEVICE(load.mb_s), 0),
 	SD_BUS_PROPERTY("ExpectedThroughput", "d", NULL, DEVICE(planned.mb_s), 0),
 	SD_BUS_PROPERTY("FullThroughput", "d", NULL, DEVICE(planned.full_mb_s), 0),
@@ -236,7 +243,7 @@ static const sd_bus_vtable device_vtable[] = {
 	SD_BUS_PROPERTY("ChunkLimit", "u", NULL, DEVICE(setting.chunk_kib), CHANGES),
 	SD_BUS_PROPERTY("Pace", "d", NULL, DEVICE(setting.pace_w), CHANGES),
 	SD_BUS_PROPERTY("Exactness", "s", get_text, 0, CHANGES),
-	SD_BUS_PROPERTY("Reason", "s", NULL, DEVICE(reason), CHANGES),
+	SD_BUS_PROPERTY("Reason", "s", get_text, 0, CHANGES),
 	SD_BUS_PROPERTY("Advised", "s", get_text, 0, CHANGES),
 	SD_BUS_PROPERTY("Problem", "s", get_text, 0, CHANGES),
 	SD_BUS_PROPERTY("Asleep", "b", bus_get_bool, DEVICE(sleep.asleep), CHANGES),

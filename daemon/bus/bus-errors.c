@@ -42,6 +42,8 @@ int bus_manager_error(sd_bus_error *error, int r, const char *text, const char *
 		name = invalid;
 	else if (r == -ENOENT)
 		name = missing;
+	else if (r == -EBUSY || r == -EPERM)
+		name = BUS_ERROR_REFUSED;
 	else if (r == -E2BIG)
 		name = BUS_ERROR_TOO_MANY_CLAIMS;
 	return sd_bus_error_setf(error, name, "%s", shown);

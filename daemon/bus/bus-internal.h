@@ -47,8 +47,9 @@ struct Bus {
 	bool testing;          /* a wake test is under way */
 	const char *simulated; /* the node file; "": the devices are real */
 
-	ControlState state; /* filled afresh for every request, see bus_find_manager() */
-	DeviceState device; /* filled likewise, see bus-device.c */
+	ControlState state;    /* filled afresh for every request, see bus_find_manager() */
+	DeviceState device;    /* filled likewise, see bus-device.c */
+	DeviceReading reading; /* of the same device */
 
 	/* what listeners were last told, see bus-signals.c */
 	sd_event_source *emit;
@@ -94,6 +95,7 @@ typedef struct BusOptions {
 	double for_seconds, start_in_seconds;
 	double tolerance_seconds; /* NAN: not given */
 	int standing, replace;
+	int power_state;       /* -1: not given */
 	unsigned forbid, only; /* sets of mechanisms */
 } BusOptions;
 

@@ -61,13 +61,15 @@ static int add_claim(Bus *b, sd_bus_message *m, Claim *claim, bool standing, sd_
 		return 1;
 	}
 	bus_owners_prune(b);
-	return bus_manager_error(error, r, text, BUS_ERROR_INVALID_LIMIT, BUS_ERROR_UNKNOWN_DEVICE);
+	return bus_manager_error(error, r, text,
+				 claim->pins ? BUS_ERROR_INVALID_OPTION : BUS_ERROR_INVALID_LIMIT,
+				 BUS_ERROR_UNKNOWN_DEVICE);
 }
 
 static int method_set_budget(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
 	Bus *b = userdata;
-	BusOptions options = { .tolerance_seconds = NAN };
+	BusOptions options = { .tolerance_seconds = NAN, .power_state = -1 };
 	Claim claim = {};
 	int r = bus_check_sender(m, error);
 
@@ -195,7 +197,7 @@ static int append_reason(sd_bus_message *m, const DeviceState *d)
 	snprintf(why, sizeof(why), "advised, not set: %s", advised);
 	return sd_bus_message_append(m, "(sss)", d->device->name,
 				     setting_text(setting, sizeof(setting), &d->setting),
-				     *advised ? why : d->reason ?: "");
+				     *advised ? why : d->reason);
 }
 
 static int append_reasons(Bus *b, sd_bus_message *m, const char *device)

@@ -163,7 +163,7 @@ static char *device_digest(const DeviceState *d)
 
 	return text_printf("%s\n%s\n%.3f\n%.3f\n%d\n%s\n%s\n%s\n%d%d%d%d", d->device->name,
 			   setting_text(setting, sizeof(setting), &d->setting), d->watts.cap_w,
-			   d->watts.operating_w, (int)d->exactness, d->reason ?: "",
+			   d->watts.operating_w, (int)d->exactness, d->reason,
 			   bus_advised_text(advised, sizeof(advised), d), d->problem,
 			   d->sleep.asleep, d->changing, d->device->wake_untested,
 			   (int)d->cache.redirect);

@@ -189,6 +189,7 @@ typedef struct Planned {
 			 */
 	double demand_mb_s, bias, correction;
 	bool was_measured;
+	uint64_t waiting_pin; /* the claim that pins its power state, and a limit came first */
 	Mix mix;
 	SleepLimits limits;
 } Planned;

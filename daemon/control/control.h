@@ -196,6 +196,15 @@ typedef struct DeviceWatts {
 	double rated_w, operating_w, idle_w, cap_w, estimated_w, measured_w;
 } DeviceWatts;
 
+/* By the sensor that is nearest to it: its own, else its group's, else the node's less what the
+ * others behind that one draw, by their own sensors or by model and counters. */
+typedef struct DeviceReading {
+	const char *sensor; /* name; "(drive)": the drive measures itself; "": there is none */
+	const char *of;     /* "device", "group", "node"; "" */
+	double watts;       /* NAN: none */
+	double error_w;     /* it may be so much more or less */
+} DeviceReading;
+
 typedef struct DeviceLoad {
 	double mb_s, iops, depth, mean_kib, read_share, random_share, latency_us;
 	/* from submission on, whatever holds the IO up; before: when the device was last not
@@ -230,13 +239,15 @@ typedef struct DeviceState {
 	DeviceCache cache;
 	Exactness exactness;
 	const char *meter;
-	const char *reason; /* why it is set so */
-	char problem[256];  /* "", or what is wrong: "nvme-power-state refused: ..." */
+	char reason[160];  /* why it is set so */
+	char problem[256]; /* "", or what is wrong: "nvme-power-state refused: ..." */
 	bool changing;
 } DeviceState;
 size_t control_device_count(const Control *c);
 int control_device(const Control *c, size_t index, DeviceState *ret);
 int control_device_by_name(const Control *c, const char *name, DeviceState *ret); /* -ENOENT */
+/* Looks at every device behind the sensor. -ENOENT. */
+int control_reading(const Control *c, const char *device, DeviceReading *ret);
 const Device *control_device_at(const Control *c, size_t index); /* NULL past the end */
 
 /* What a device was found to serve at a setting that held it back. */

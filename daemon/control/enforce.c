@@ -96,6 +96,21 @@ static double alarm_w(const Facts *f, const Plan *plan, size_t i)
 	return (spent_w + left_w * more_w / MAX(room_w, more_w)) / f->devices[i].correction;
 }
 
+/* Whoever measures is told once that a limit has come in between. */
+static void note_pin(const Control *c, Managed *md)
+{
+	bool waits;
+	const Claim *pin = limits_pin_of(&c->limits, &c->fleet, md, &waits);
+	uint64_t cookie = waits ? pin->cookie : 0;
+
+	if (cookie && md->planned.waiting_pin != cookie)
+		log_notice("%s: claim %llu pins power state %u, which has no say while %s",
+			   md->device->name, (unsigned long long)cookie, pin->power_state,
+			   c->limits.claimed.advised ? "limits are only advised"
+						     : "a limit is active");
+	md->planned.waiting_pin = cookie;
+}
+
 static void adopt(Control *c, const Facts *f, Plan *plan)
 {
 	plan_free(c->enforcement.plan);
@@ -110,6 +125,7 @@ static void adopt(Control *c, const Facts *f, Plan *plan)
 		md->planned.group_limit_w = group_limit_w(f, f->devices[i].group);
 		md->planned.alarm_w = alarm_w(f, plan, i);
 		note_planned(md);
+		note_pin(c, md);
 		if (!gather_is_held(md, c->tools.now_us))
 			knob_set_aim(md, &md->planned.device.setting, &c->tools);
 	}

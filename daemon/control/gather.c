@@ -98,6 +98,16 @@ double gather_headroom(const Policy *p, bool counts_expected)
 	return counts_expected ? MIN(EXPECTED_HEADROOM, p->demand_headroom) : p->demand_headroom;
 }
 
+static void describe_pin(const Control *c, const Managed *md, PlanDevice *ret)
+{
+	bool waits;
+	const Claim *pin = limits_pin_of(&c->limits, &c->fleet, md, &waits);
+
+	ret->is_pinned = pin && !waits;
+	if (ret->is_pinned)
+		ret->pinned_state = (int)pin->power_state;
+}
+
 static void describe_device(const Control *c, const Managed *md, const Policy *policy,
 			    PlanDevice *ret)
 {
@@ -129,6 +139,7 @@ static void describe_device(const Control *c, const Managed *md, const Policy *p
 		.correction = md->trust.correction,
 		.measured = md->trust.is_measured,
 	};
+	describe_pin(c, md, ret);
 	if (trust_is_uncontrolled(md, now_us))
 		ret->offer.mechanisms &= ~(unsigned)MECHANISM_PACING;
 }

@@ -61,6 +61,9 @@ int limits_add(Limits *l, const Claim *claim, const Tools *t, uint64_t *ret_cook
 	Claim c = *claim;
 	int r = check_target(t->fleet, claim, ret_error);
 
+	if (r >= 0 && claim->pins)
+		r = limits_check_pin(l, claim, t, ret_error);
+
 	if (r < 0)
 		return r;
 	c.created_us = t->now_us;
@@ -198,7 +201,7 @@ static bool any_active(const Limits *l, uint64_t now_us)
 	const Claim *c;
 
 	for (size_t i = 0; (c = claims_get(l->claims, i)); i++)
-		if (claim_active(c, now_us))
+		if (claim_active(c, now_us) && !c->pins)
 			return true;
 	return false;
 }
@@ -309,6 +312,31 @@ double limits_of_device_w(const Limits *l, const Managed *md)
 				     md->trust.operating_w, &by);
 }
 
+static bool is_limited(const Limits *l, const Fleet *f, const Managed *md)
+{
+	const char *group = md->device->group;
+
+	return isfinite(l->budget_w) || isfinite(limits_of_device_w(l, md)) ||
+	       (*group && isfinite(limits_of_group_w(l, f, group)));
+}
+
+const Claim *limits_pin_of(const Limits *l, const Fleet *f, const Managed *md, bool *ret_waits)
+{
+	uint64_t cookie = lowest_claims_pin(&l->lowest, md->device->name);
+	const Claim *c = cookie ? claims_find(l->claims, cookie) : NULL;
+
+	*ret_waits = c && (l->claimed.advised || is_limited(l, f, md));
+	return c;
+}
+
+static bool pin_holds(const Limits *l, const Fleet *f, const Claim *claim)
+{
+	const Managed *md = fleet_find_name(f, claim->target);
+	bool waits;
+
+	return md && limits_pin_of(l, f, md, &waits) == claim && !waits;
+}
+
 double limits_claim_operating_w(const Fleet *f, const Claim *claim)
 {
 	const Managed *md;
@@ -323,6 +351,8 @@ bool limits_claim_in_force(const Limits *l, const Fleet *f, const Claim *claim)
 {
 	uint64_t by;
 
+	if (claim->pins)
+		return pin_holds(l, f, claim);
 	lowest_claims_limit_w(&l->lowest, claim->scope, claim->target,
 			      limits_claim_operating_w(f, claim), &by);
 	return by == claim->cookie && !l->claimed.advised;

@@ -91,3 +91,10 @@ double limits_of_device_w(const Limits *l, const Managed *md);
 double limits_claim_operating_w(const Fleet *f, const Claim *claim);
 /* Is it the lowest of its scope, by the last turn? */
 bool limits_claim_in_force(const Limits *l, const Fleet *f, const Claim *claim);
+
+/* The active claim that pins the device's power state. *ret_waits: a limit comes first, or limits
+ * are only advised, and nothing is set then. NULL: there is none. */
+const Claim *limits_pin_of(const Limits *l, const Fleet *f, const Managed *md, bool *ret_waits);
+/* limits-pin.c: may the claim pin the power state of its device? -EINVAL: the device does not have
+ * that state; -EBUSY: another claim pins one already; -EPERM: the device is never touched. */
+int limits_check_pin(const Limits *l, const Claim *claim, const Tools *t, char **ret_error);

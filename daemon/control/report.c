@@ -11,6 +11,7 @@
 #include "control/fleet.h"
 #include "control/gather.h"
 #include "control/obedience.h"
+#include "control/reading.h"
 #include "control/trust.h"
 #include "control/waking.h"
 #include "control/wear-account.h"
@@ -52,15 +53,6 @@ static double shortfall_w(const Control *c)
 	return MAX(p ? MAX(p->shortfall_w, p->limit_shortfall_w) : 0, excess_w(c));
 }
 
-/* Idle it errs as its profile does, above that as the prediction of its IO. */
-static double error_w(const Managed *md)
-{
-	const Profile *p = md->device->profile;
-	double watts = md->trust.estimated_w, base = MIN(watts, p->idle_w);
-
-	return base * p->error + (watts - base) * md->planned.device.error;
-}
-
 static NodeWatts node_watts(const Control *c)
 {
 	NodeWatts w = { .floor_w = c->enforcement.floor_w, .measured_w = c->gauges.measured_w };
@@ -71,7 +63,7 @@ static NodeWatts node_watts(const Control *c)
 		w.operating_w += md->trust.operating_w;
 		w.estimated_w += md->trust.estimated_w;
 		w.cap_w += md->cap_w;
-		w.error_w += error_w(md);
+		w.error_w += reading_model_error_w(md);
 	}
 	if (!isnan(w.measured_w))
 		w.error_w = w.measured_w * SENSOR_ERROR;
@@ -184,10 +176,15 @@ static DeviceLoad device_load(const Managed *md)
 			     .demand_mb_s = w->demand_mb_s };
 }
 
-static const char *reason_of(const Managed *md)
+static void describe_reason(const Managed *md, char *buf, size_t size)
 {
-	return md->device->protected_why ? "protected"
-					 : plan_reason_text(md->planned.device.reason);
+	snprintf(buf, size, "%s",
+		 md->device->protected_why ? "protected"
+					   : plan_reason_text(md->planned.device.reason));
+	if (md->planned.waiting_pin)
+		snprintf(buf + strlen(buf), size - strlen(buf),
+			 "; claim %llu, which pins its power state, waits",
+			 (unsigned long long)md->planned.waiting_pin);
 }
 
 static void describe_problem(const Managed *md, char *buf, size_t size)
@@ -224,9 +221,9 @@ static void describe(const Control *c, const Managed *md, DeviceState *ret)
 			   .room_bytes = md->cache.state.room_bytes },
 		.exactness = setting_exactness(&md->knobs.actual),
 		.meter = meter_source(c->tools.meter, md->device),
-		.reason = reason_of(md),
 		.changing = md->errands.busy || waking_under_way(md),
 	};
+	describe_reason(md, ret->reason, sizeof(ret->reason));
 	describe_problem(md, ret->problem, sizeof(ret->problem));
 }
 
@@ -245,6 +242,16 @@ int control_device_by_name(const Control *c, const char *name, DeviceState *ret)
 	if (!md)
 		return -ENOENT;
 	describe(c, md, ret);
+	return 0;
+}
+
+int control_reading(const Control *c, const char *device, DeviceReading *ret)
+{
+	const Managed *md = fleet_find_name(&c->fleet, device);
+
+	if (!md)
+		return -ENOENT;
+	*ret = reading_of(&c->gauges, &c->fleet, md);
 	return 0;
 }
 

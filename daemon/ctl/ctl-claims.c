@@ -7,12 +7,20 @@
 #include "base/clock.h"
 #include "ctl/table.h"
 
+/* It limits nothing. */
+static bool pins_power_state(json_object *claim)
+{
+	return json_number(claim, "PowerState") >= 0;
+}
+
 void format_claim_limit(char *buf, size_t size, json_object *claim)
 {
 	char watts[32];
 
 	format_watts(watts, sizeof(watts), json_number(claim, "LimitPower"));
-	if (streq(json_text(claim, "Unit"), "%"))
+	if (pins_power_state(claim))
+		snprintf(buf, size, "power state %g", json_number(claim, "PowerState"));
+	else if (streq(json_text(claim, "Unit"), "%"))
 		snprintf(buf, size, "%g %% (%s)", json_number(claim, "Limit"), watts);
 	else
 		snprintf(buf, size, "%s", watts);
@@ -31,7 +39,7 @@ static const char *claim_state(json_object *claim, char *buf, size_t size)
 	if (json_true(claim, "InForce"))
 		return "in force";
 	if (json_true(claim, "Active"))
-		return "active";
+		return pins_power_state(claim) ? "behind a limit" : "active";
 	format_seconds(in, sizeof(in), json_number(claim, "StartsIn"));
 	snprintf(buf, size, "in %s", in);
 	return buf;

@@ -23,7 +23,8 @@ static bool same_state(const PlanDevice *a, const PlanDevice *b)
 	       setting_equal(&a->current, &b->current) && a->deepest == b->deepest &&
 	       a->deepest_needed == b->deepest_needed && a->rest == b->rest &&
 	       a->must_sleep == b->must_sleep && a->holds_writes == b->holds_writes &&
-	       a->awake_redirect == b->awake_redirect;
+	       a->awake_redirect == b->awake_redirect && a->is_pinned == b->is_pinned &&
+	       a->pinned_state == b->pinned_state;
 }
 
 /* In all but name. */

@@ -203,6 +203,14 @@ static int fix_asleep(Work *w, size_t i, Condition c)
 	return fix(w, i, &s, cap_watts(d->profile, &s) * bias_of(d));
 }
 
+static int fix_pinned(Work *w, size_t i)
+{
+	const PlanDevice *d = &w->in->devices[i];
+	Setting s = { .power_state = d->pinned_state };
+
+	return fix(w, i, &s, cap_watts(d->profile, &s) * bias_of(d));
+}
+
 static int set(Work *w, size_t i)
 {
 	const PlanDevice *d = &w->in->devices[i];
@@ -212,6 +220,8 @@ static int set(Work *w, size_t i)
 		return fix(w, i, &d->held_setting, w->free_w[i]);
 	if (stays_asleep(w, i))
 		return fix_asleep(w, i, asleep_condition_of(w, i));
+	if (pin_counts(w, i) && allows(w, i, MECHANISM_POWER_STATE))
+		return fix_pinned(w, i);
 	if (w->terms[i].protect || w->unit_is_free[i])
 		return fix(w, i, &SETTING_AS_FOUND, w->free_w[i]);
 	if (w->is_free[i]) /* it may follow its unit to sleep, and is not held back awake */

@@ -36,6 +36,8 @@ PlanReason plan_reason(const Work *w, size_t i, const PlannedDevice *d, bool sho
 		return PLAN_HELD;
 	if (w->terms[i].protect)
 		return PLAN_PROTECTED;
+	if (pin_counts(w, i))
+		return allows(w, i, MECHANISM_POWER_STATE) ? PLAN_PINNED : PLAN_PIN_FORBIDDEN;
 	if (condition_is_sleep(d->setting.condition))
 		return w->needed[i] && !stays_asleep(w, i) ? PLAN_NEEDED : PLAN_ASLEEP;
 	if (w->is_free[i])
@@ -78,6 +80,8 @@ const char *plan_reason_text(PlanReason r)
 		[PLAN_PROTECTED] = "protected by the policy: as found",
 		[PLAN_NO_KNOB] = "nothing of it can be set: as found",
 		[PLAN_SLOW] = "no setting keeps its p99: as found",
+		[PLAN_PINNED] = "a claim pins its power state",
+		[PLAN_PIN_FORBIDDEN] = "the policy forbids what a claim pins: as found",
 	};
 
 	return (unsigned)r < ELEMENTSOF(texts) ? texts[r] : "unknown";

@@ -9,8 +9,7 @@
 
 #include "plan/plan-work.h"
 
-/* Does any limit hold for the device? Where nobody asked for a budget nothing is touched. */
-static bool in_force(const Work *w, size_t i)
+bool limit_holds(const Work *w, size_t i)
 {
 	const PlanDevice *d = &w->in->devices[i];
 
@@ -24,7 +23,7 @@ static bool may_rest(const Work *w, size_t i, const PlannedDevice *planned)
 
 	return !d->held && !w->terms[i].protect && !(d->demand_mb_s > 0) &&
 	       planned->setting.condition == CONDITION_ACTIVE &&
-	       planned->setting.redirect != REDIRECT_DRAIN && in_force(w, i);
+	       planned->setting.redirect != REDIRECT_DRAIN && limit_holds(w, i);
 }
 
 /* The deepest condition that the device may rest in, a sleeping one only where `sleep` is set.

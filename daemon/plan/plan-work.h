@@ -284,7 +284,15 @@ typedef struct LimitShortfall {
 } LimitShortfall;
 /* The budget and all limits together; the picks are the solution's. */
 double shortfall_of(const Work *w, const Solution *s);
-/* plan-rest.c: what a device with nothing to do rests in while it still serves IO. */
+/* plan-rest.c */
+/* Does any limit hold for the device? Where nobody asked for a budget nothing is touched. */
+bool limit_holds(const Work *w, size_t i);
+/* The budget comes before a pin, and so does what must not be touched. */
+static inline bool pin_counts(const Work *w, size_t i)
+{
+	return w->in->devices[i].is_pinned && !w->terms[i].protect && !limit_holds(w, i);
+}
+/* What a device with nothing to do rests in while it still serves IO. */
 Condition light_rest_of(const Work *w, size_t i);
 /* The link's part of it. */
 LinkPower link_rest_of(const Work *w, size_t i);

@@ -37,6 +37,10 @@ typedef struct PlanDevice {
 	 * count where its caps do. */
 	double correction;
 	bool measured; /* that was measured just now: its profile's error counts no more */
+	/* While it is measured its power state is pinned: where no limit is asked for it has this
+	 * one and is otherwise as found. */
+	bool is_pinned;
+	int pinned_state;
 } PlanDevice;
 
 typedef struct PlanGroup {
@@ -84,6 +88,8 @@ typedef enum PlanReason {
 	PLAN_PROTECTED,    /* the policy protects it */
 	PLAN_NO_KNOB,      /* nothing of it can be set */
 	PLAN_SLOW,         /* no setting is as fast as the policy wants it */
+	PLAN_PINNED,       /* a claim pins its power state */
+	PLAN_PIN_FORBIDDEN, /* a claim would, and the policy does not allow it */
 } PlanReason;
 
 typedef struct PlannedDevice {

@@ -8,6 +8,7 @@ flood.py SOCKET UID on N C      C connections with N questions each in flight, u
 flood.py SOCKET UID deaf N      one connection, N questions, whose answers are never read
 flood.py SOCKET UID claims N    N connections, which own a claim of 100 % each until it is killed; prints
                                 how many were made and how many refused
+flood.py SOCKET UID pin DEVICE STATE  pins a power state until it is killed; prints whether it may
 """
 import os
 import selectors
@@ -33,6 +34,17 @@ def call(serial, destination, path, interface, member, signature="", body=b""):
     return head + b"\0" * (-len(head) % 8) + body
 
 
+def options(of):
+    """An array of named strings and numbers, to stand at a multiple of 8."""
+    data = b""
+    for name, value in of.items():
+        kind = b"i" if isinstance(value, int) else b"s"
+        data += b"\0" * (-len(data) % 8) + struct.pack("<I", len(name)) + name.encode() + b"\0\1" + kind + b"\0"
+        data += b"\0" * (-len(data) % 4)
+        data += struct.pack("<i", value) if kind == b"i" else struct.pack("<I", len(value)) + value.encode() + b"\0"
+    return data
+
+
 class Client:
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX)
@@ -51,11 +63,13 @@ class Client:
         self.socket.sendall(call(self.serial, "org.storpower1", "/org/storpower1",
                                  "org.freedesktop.DBus.ObjectManager", "GetManagedObjects"))
 
-    def claim(self):
+    def claim(self, **of):
         """True when it was made."""
         self.serial += 1
+        more = options({name.replace("_", "-"): value for name, value in of.items()})
         self.socket.sendall(call(self.serial, "org.storpower1", "/org/storpower1", "org.storpower1.Manager",
-                                 "SetBudget", "dsa{sv}", struct.pack("<dI2s2xI4x", 100, 1, b"%", 0)))
+                                 "SetBudget", "dsa{sv}",
+                                 struct.pack("<dI2s2xI4x", 100, 1, b"%", len(more)) + more))
         while True:
             for kind, serial in self.answers():
                 if serial == self.serial:
@@ -119,12 +133,21 @@ def own_claims(path, n):
     signal.pause()
 
 
-os.setgroups([])
-os.setuid(int(sys.argv[2]))
+def pin(path, device, state):
+    client = Client(path)
+    print(client.claim(device=device, power_state=state), flush=True)
+    signal.pause()
+
+
+if os.geteuid() == 0:
+    os.setgroups([])
+    os.setuid(int(sys.argv[2]))
 if sys.argv[3] == "once":
     once(sys.argv[1], int(sys.argv[4]))
 elif sys.argv[3] == "claims":
     own_claims(sys.argv[1], int(sys.argv[4]))
+elif sys.argv[3] == "pin":
+    pin(sys.argv[1], sys.argv[4], int(sys.argv[5]))
 elif sys.argv[3] == "deaf":
     stay_deaf(sys.argv[1], int(sys.argv[4]))
 else:

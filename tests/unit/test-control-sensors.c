@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "base/file.h"
+#include "control/reading.h"
 
 static const char busy_flash[] = SIM_NODE("balanced") SIM_FLASH "count = 2\ndemand = saturate\n";
 static const char moving_flash[] =
@@ -507,6 +508,72 @@ static void a_nodes_own_sensor_is_read_like_one_that_is_configured(void **state)
 	fixture_close(&f);
 }
 
+/* While somebody looks. */
+static DeviceReading reading_of_nvme0(Fixture *f)
+{
+	DeviceReading r;
+
+	control_note_asked(f->control);
+	fixture_run(f, 3);
+	assert_int_equal(control_reading(f->control, "nvme0", &r), 0);
+	return r;
+}
+
+static void a_device_is_read_by_a_sensor_of_its_own(void **state)
+{
+	SensorConfig c = { .scope = SENSOR_OF_DEVICE, .target = (char *)"nvme0" };
+	DeviceReading r;
+	Fixture f;
+
+	(void)state;
+	open_sensed(&f, &c);
+	r = reading_of_nvme0(&f);
+	assert_true(r.watts == 12 && fabs(r.error_w - 0.24) < 1e-9);
+	assert_string_equal(r.sensor, "shelf");
+	assert_string_equal(r.of, "device");
+	assert_int_equal(control_reading(f.control, "nvme9", &r), -ENOENT);
+	fixture_close(&f);
+}
+
+static void else_by_one_of_several_less_what_the_others_draw(void **state)
+{
+	SensorConfig group = { .scope = SENSOR_OF_GROUP, .target = (char *)"flash" };
+	SensorConfig node = { .scope = SENSOR_OF_NODE };
+	SensorConfig *const sensors[] = { &group, &node };
+
+	(void)state;
+	for (size_t i = 0; i < ELEMENTSOF(sensors); i++) {
+		double other_w, unsure_w;
+		DeviceReading r;
+		Fixture f;
+
+		open_sensed(&f, sensors[i]);
+		r = reading_of_nvme0(&f);
+		other_w = managed(&f, "nvme1")->trust.estimated_w;
+		unsure_w = reading_model_error_w(managed(&f, "nvme1"));
+		assert_true(other_w > 5 && fabs(r.watts - (12 - other_w)) < 1e-9);
+		assert_true(unsure_w > 0.1 && fabs(r.error_w - (0.24 + unsure_w)) < 1e-9);
+		assert_string_equal(r.of, i ? "node" : "group");
+		fixture_close(&f);
+	}
+}
+
+static void a_sensor_that_is_set_aside_reads_no_device(void **state)
+{
+	SensorConfig c = { .scope = SENSOR_OF_GROUP, .target = (char *)"flash" };
+	DeviceReading r;
+	Fixture f;
+
+	(void)state;
+	open_sensed(&f, &c);
+	write_watts(&f, 1e5);
+	r = reading_of_nvme0(&f);
+	assert_true(isnan(r.watts) && isnan(r.error_w));
+	assert_string_equal(r.sensor, "");
+	assert_string_equal(r.of, "");
+	fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -526,6 +593,9 @@ int main(void)
 		cmocka_unit_test(nor_is_it_relied_on_in_the_devices_own_limit),
 		cmocka_unit_test(what_is_within_five_percent_leaves_pacing_trusted),
 		cmocka_unit_test(a_nodes_own_sensor_is_read_like_one_that_is_configured),
+		cmocka_unit_test(a_device_is_read_by_a_sensor_of_its_own),
+		cmocka_unit_test(else_by_one_of_several_less_what_the_others_draw),
+		cmocka_unit_test(a_sensor_that_is_set_aside_reads_no_device),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -243,6 +243,48 @@ static void disks_that_rest_or_drain_do_not_take_turns(void **state)
 	}
 }
 
+/* One of two alike, for a measurement. */
+static const PlannedDevice *pinned_under(const Node *n, Plan **ret)
+{
+	*ret = plan_free(*ret);
+	*ret = checked(n);
+	return &(*ret)->devices[0];
+}
+
+static void a_pinned_power_state_is_set_where_neither_a_limit_nor_the_policy_forbids(void **state)
+{
+	const Setting as_found = SETTING_AS_FOUND, pinned = { .power_state = 1 };
+	PolicyRule rule = { .match = "nvme0", .weight = 1, .forbidden = MECHANISM_POWER_STATE };
+	_cleanup_(plan_freep) Plan *p = NULL;
+	Policy policy = *balanced;
+	const PlannedDevice *d;
+	Node n;
+	(void)state;
+
+	start(&n, INFINITY);
+	add(&n, "samsung-pm9a3", 0)->is_pinned = true;
+	n.devices[0].pinned_state = 1;
+	add(&n, "samsung-pm9a3", 0);
+	d = pinned_under(&n, &p);
+	assert_true(setting_equal(&d->setting, &pinned));
+	assert_int_equal(d->reason, PLAN_PINNED);
+	assert_true(d->cap_w < p->devices[1].cap_w);
+	assert_true(setting_equal(&p->devices[1].setting, &as_found));
+	n.in.budget_w = 1000;
+	d = pinned_under(&n, &p);
+	assert_int_equal(d->setting.power_state, -1);
+	assert_int_equal(d->reason, PLAN_UNLIMITED);
+	n.in.budget_w = INFINITY;
+	n.in.policy = &policy;
+	policy.rules = &rule;
+	policy.n_rules = 1;
+	d = pinned_under(&n, &p);
+	assert_true(setting_equal(&d->setting, &as_found));
+	assert_int_equal(d->reason, PLAN_PIN_FORBIDDEN);
+	rule.protect = true;
+	assert_int_equal(pinned_under(&n, &p)->reason, PLAN_PROTECTED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -253,6 +295,8 @@ int main(void)
 		cmocka_unit_test(a_pool_rests_asleep_only_as_one),
 		cmocka_unit_test(disks_that_rest_or_drain_do_not_take_turns),
 		cmocka_unit_test(a_change_of_rest_alone_is_worth_it_once),
+		cmocka_unit_test(
+			a_pinned_power_state_is_set_where_neither_a_limit_nor_the_policy_forbids),
 	};
 
 	return cmocka_run_group_tests(tests, read_files, free_files);
