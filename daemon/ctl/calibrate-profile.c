@@ -145,6 +145,8 @@ static int by_place(const void *a, const void *b)
 
 static void make_consistent(const Calibration *c, Points *all)
 {
+	if (all->n == 0)
+		return;
 	qsort(all->list, all->n, sizeof(*all->list), by_place);
 	for (size_t i = 0, n; i < all->n; i += n) {
 		for (n = 1; i + n < all->n && same_but_depth(&all->list[i], &all->list[i + n]);)
