@@ -137,7 +137,9 @@ static int fit(Design *d)
 	bool learn = d->learned_at == 0 || (double)n >= LEARN_EVERY * (double)d->learned_at;
 	int r = shed_model_fit(d->model, d->points, n, learn);
 
-	if (r >= 0 && learn)
+	if (r < 0)
+		d->learned_at = 0; /* what was fitted before is gone */
+	else if (learn)
 		d->learned_at = n;
 	return r;
 }
@@ -207,7 +209,6 @@ int design_tell(Design *d, size_t candidate, double mb_s, double watts)
 {
 	const Point p = design_point(d, candidate);
 	double dynamic_w = MAX(watts - d->idle_w, DYNAMIC_W_LEAST);
-	int r = 0;
 
 	if (!(mb_s > 0) || !isfinite(mb_s) || !isfinite(watts))
 		return -EINVAL;
@@ -219,12 +220,11 @@ int design_tell(Design *d, size_t candidate, double mb_s, double watts)
 	d->n_runs++;
 	d->next = d->n_candidates;
 	/* whoever asks for a guess after the last run wants it with all that was measured */
-	if (d->n_runs >= d->goal.runs) {
-		r = fit(d);
+	if (d->n_runs >= d->goal.runs && fit(d) >= 0) {
 		choose(d);
 		d->next = d->n_candidates;
 	}
-	return r;
+	return 0;
 }
 
 void design_skip(Design *d, size_t candidate)
@@ -245,6 +245,8 @@ int design_left_out(const Design *d, double *ret_mb_s_error, double *ret_watts_e
 		GaussGuess m, w;
 
 		shed_model_leave_out(d->model, d->points, i, &m, &w);
+		if (isnan(m.mean))
+			return -ENODATA;
 		mb_s += pow(expm1(m.mean - d->points[i].mb_s), 2);
 		watts += pow((exp(w.mean) - dynamic_w) / (d->idle_w + dynamic_w), 2);
 	}

@@ -7,6 +7,7 @@
 
 #define FULL_COORDINATES (SHED_COORDINATES + 1) /* and the bytes outstanding */
 #define LESS_COORDINATES (SHED_COORDINATES + 2) /* and the state, and the watts without it */
+#define LESS_LEAST       2                      /* points */
 #define WATTS_SCALE      4 /* of the logarithm, to bring it to a range of about 1 */
 
 struct ShedModel {
@@ -111,7 +112,7 @@ int shed_model_fit(ShedModel *m, const ShedPoint *points, size_t n, bool learn)
 	for (size_t i = 0; i < n && r >= 0; i++)
 		if (points[i].place.state > 0)
 			r = add_less(m, &points[i]);
-	if (r >= 0 && gauss_n(m->less_mb_s) > 0)
+	if (r >= 0 && gauss_n(m->less_mb_s) >= LESS_LEAST)
 		r = fit_part(m->less_mb_s, m->less_watts, learn);
 	return r;
 }
@@ -146,7 +147,7 @@ int shed_model_guess(const ShedModel *m, const ShedPlace *p, GaussGuess *ret_mb_
 		*ret_watts = watts;
 		return 0;
 	}
-	if (gauss_n(m->less_mb_s) == 0)
+	if (gauss_n(m->less_mb_s) < LESS_LEAST)
 		return -ENODATA;
 	less_mb_s = less_of(m->less_mb_s, p, &watts, &mb_s_slope);
 	less_watts = less_of(m->less_watts, p, &watts, &watts_slope);
@@ -168,6 +169,10 @@ void shed_model_leave_out(const ShedModel *m, const ShedPoint *points, size_t i,
 
 	for (size_t k = 0; k < i; k++)
 		at += (points[k].place.state > 0) == less;
+	if (less && gauss_n(m->less_mb_s) < LESS_LEAST) {
+		*ret_mb_s = *ret_watts = (GaussGuess){ NAN, NAN };
+		return;
+	}
 	gauss_leave_out(less ? m->less_mb_s : m->full_mb_s, at, ret_mb_s);
 	gauss_leave_out(less ? m->less_watts : m->full_watts, at, ret_watts);
 	if (less)

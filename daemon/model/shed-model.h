@@ -26,12 +26,13 @@ typedef struct ShedModel ShedModel;
 ShedModel *shed_model_new(void);
 ShedModel *shed_model_free(ShedModel *m); /* returns NULL */
 DEFINE_CLEANUP(ShedModel *, shed_model_free);
-/* learn: as of gauss_fit(). -ENODATA: too few points of the highest state, or of the others while
- * there are any. */
+/* learn: as of gauss_fit(). -ENODATA: too few points of the highest state. After an error nothing
+ * can be guessed. */
 int shed_model_fit(ShedModel *m, const ShedPoint *points, size_t n, bool learn);
-/* Logarithms, as in the points. -ENODATA: no point is of a lower state, and this place is. */
+/* Logarithms, as in the points. -ENODATA: too few points are of a lower state, and this place is.
+ */
 int shed_model_guess(const ShedModel *m, const ShedPlace *p, GaussGuess *ret_mb_s,
 		     GaussGuess *ret_watts);
-/* What all points but i tell of point i. */
+/* What all points but i tell of point i; NAN: nothing. */
 void shed_model_leave_out(const ShedModel *m, const ShedPoint *points, size_t i,
 			  GaussGuess *ret_mb_s, GaussGuess *ret_watts);
