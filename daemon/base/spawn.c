@@ -169,21 +169,34 @@ ssize_t spawn_listen(const Running *r, char *buf, size_t size, uint64_t within_u
 	return n < 0 ? -errno : n;
 }
 
+/* It may not end before somebody has read all that it says. */
+static void drain(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	char text[4096];
+
+	while (poll(&p, 1, 0) > 0 && read(fd, text, sizeof(text)) > 0)
+		;
+}
+
 int spawn_end(Running *r, uint64_t within_us)
 {
+	uint64_t until_us = clock_now_us(&clock_boottime) + within_us;
 	int status = 0;
+	bool gone;
 
 	if (r->pid <= 0)
 		return 0;
-	/* it may not end before somebody has read all that it says: now nobody does */
-	close(r->out);
 	kill(r->pid, SIGINT);
-	if (!is_gone(r->pid, clock_now_us(&clock_boottime) + within_us, &status)) {
+	do {
+		drain(r->out);
+		gone = is_gone(r->pid, clock_now_us(&clock_boottime) + LOOK_US, &status);
+	} while (!gone && clock_now_us(&clock_boottime) < until_us);
+	if (!gone) {
+		kill(-r->pid, SIGKILL); /* and what it has started */
 		kill_program(r->pid);
-		status = -ETIMEDOUT;
-	} else {
-		status = exit_status(status);
 	}
+	close(r->out);
 	*r = RUNNING_NONE;
-	return status;
+	return gone ? exit_status(status) : -ETIMEDOUT;
 }

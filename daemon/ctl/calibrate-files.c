@@ -17,15 +17,26 @@ static int write_file(const char *path, const char *text)
 	return r < 0 ? complain(STATUS_FAILURE, "%s: %s", path, strerror(-r)) : STATUS_OK;
 }
 
-/* What is written is read again, as the daemon would. */
-static int check_profile(const char *path, Profile **ret)
+/* What is written is read again, as the daemon would, before it takes the place of what was there.
+ */
+static int put_profile(const char *path, const char *text, Profile **ret)
 {
-	int r = profile_read(path, ret);
+	_cleanup_free_ char *new_path = text_printf("%s.new", path);
+	int status = new_path ? write_file(new_path, text)
+			      : complain(STATUS_FAILURE, "%s: %s", path, strerror(ENOMEM)),
+	    r;
 
-	return r < 0 ? complain(STATUS_FAILURE,
-				"%s is written, but cannot be used: what is wrong stands above",
-				path)
-		     : STATUS_OK;
+	if (status)
+		return status;
+	r = profile_read(new_path, ret);
+	if (r >= 0 && rename(new_path, path) < 0)
+		r = -errno;
+	if (r < 0)
+		unlink(new_path);
+	if (r == -EINVAL)
+		return complain(STATUS_FAILURE,
+				"%s is not written: what is wrong with it stands above", path);
+	return r < 0 ? complain(STATUS_FAILURE, "%s: %s", path, strerror(-r)) : STATUS_OK;
 }
 
 static int export_record(const char *path, const Profile *p, const char *firmware)
@@ -55,9 +66,7 @@ int calibrate_write(const Ctl *c, const Calibration *calibration, const char *pa
 
 	if (r < 0)
 		return complain(STATUS_FAILURE, "%s: %s", path, strerror(-r));
-	status = write_file(path, text);
-	if (!status)
-		status = check_profile(path, &p);
+	status = put_profile(path, text, &p);
 	if (!status && c->calibrate.export)
 		status = export_record(c->calibrate.export, p, calibration->subject.firmware);
 	if (!status)
@@ -70,7 +79,7 @@ int calibrate_import_file(const Ctl *c)
 	_cleanup_free_ char *record = NULL, *text = NULL;
 	_cleanup_(profile_freep) Profile *p = NULL;
 	const char *from = c->calibrate.import;
-	int r = read_file(from, &record), status;
+	int r = read_file(from, &record);
 
 	if (c->n_args != 1)
 		return complain(STATUS_USAGE, "Usage: storpowerctl calibrate --import=RECORD FILE");
@@ -81,6 +90,5 @@ int calibrate_import_file(const Ctl *c)
 				r == -EBADMSG ? "no" : "more than one");
 	if (r < 0)
 		return complain(STATUS_FAILURE, "%s: %s", from, strerror(-r));
-	status = write_file(c->args[0], text);
-	return status ?: check_profile(c->args[0], &p);
+	return put_profile(c->args[0], text, &p);
 }

@@ -138,9 +138,17 @@ static int add_shape(char ***v, const FioJob *job)
 int fio_arguments(const FioJob *job, char ***ret)
 {
 	static const char *const always[] = {
-		"--name=storpower",     "--direct=1",    "--time_based",
-		"--status-interval=1",  "--eta=never",   "--output-format=json+",
-		"--percentile_list=50", "--norandommap", "--random_generator=tausworthe64",
+		/* threads end with it, however it ends; processes may write on */
+		"--thread=1",
+		"--name=storpower",
+		"--direct=1",
+		"--time_based",
+		"--status-interval=1",
+		"--eta=never",
+		"--output-format=json+",
+		"--percentile_list=50",
+		"--norandommap",
+		"--random_generator=tausworthe64",
 		"--group_reporting=1",
 	};
 	_cleanup_(strv_freep) char **v = NULL;

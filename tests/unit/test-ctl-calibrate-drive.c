@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "ctl/calibrate-drive.h"
+#include "ctl/calibrate-fio.h"
 #include "loopdev.h"
 
 #define SIZE (16 << 20)
@@ -123,6 +124,41 @@ static void while_it_is_written_to_nobody_else_can_take_it(void **state)
 		skip();
 	assert_int_equal(calibrate_open_for_writing(&d, &fd, &why), 0);
 	assert_true(calibrate_is_in_use(loop.path));
+}
+
+/* fio is not kept away by it. */
+static void fio_writes_while_the_device_is_kept(void **state)
+{
+	const CalibrateDoor d = { "/sys", loop.name, loop.path, "S1", "S1" };
+	const FioJob job = { .path = loop.path,
+			     .engine = "libaio",
+			     .at = { .depth = 1, .chunk_kib = 4, .pattern = RANDOM_IO },
+			     .most_s = 20,
+			     .processors = 1 };
+	_cleanup_(fio_endp) FioRun *f = NULL;
+	_cleanup_close_ int fd = -EBADF;
+	_cleanup_free_ char *why = NULL;
+	uint64_t before[17], after[17];
+	FioRound round;
+
+	if (!*state)
+		skip();
+	assert_int_equal(calibrate_open_for_writing(&d, &fd, &why), 0);
+	assert_int_equal(loopdev_stat(&loop, before), 0);
+	assert_int_equal(fio_start(&job, &f), 0);
+	assert_int_equal(fio_round(f, &round), 0);
+	assert_true(round.iops > 0);
+	assert_int_equal(loopdev_stat(&loop, after), 0);
+	assert_true(after[4] > before[4]); /* writes completed */
+	/* when it has been ended, nothing writes on */
+	f = fio_end(f);
+	close(fd);
+	fd = open(loop.path, O_RDWR | O_EXCL | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(loopdev_stat(&loop, before), 0);
+	usleep(300000);
+	assert_int_equal(loopdev_stat(&loop, after), 0);
+	assert_true(after[4] == before[4]);
 }
 
 static void a_signature_is_refused(void **state)
@@ -265,6 +301,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_device_in_use_is_refused, attach, detach),
 		cmocka_unit_test_setup_teardown(while_it_is_written_to_nobody_else_can_take_it,
 						attach, detach),
+		cmocka_unit_test_setup_teardown(fio_writes_while_the_device_is_kept, attach,
+						detach),
 		cmocka_unit_test_setup_teardown(a_signature_is_refused, attach, detach),
 		cmocka_unit_test_setup_teardown(partitions_and_what_lies_on_it_are_refused, attach,
 						detach),
