@@ -22,10 +22,11 @@ static int write_file(const char *path, const char *text)
 static int put_profile(const char *path, const char *text, Profile **ret)
 {
 	_cleanup_free_ char *new_path = text_printf("%s.new", path);
-	int status = new_path ? write_file(new_path, text)
-			      : complain(STATUS_FAILURE, "%s: %s", path, strerror(ENOMEM)),
-	    r;
+	int status, r;
 
+	if (!new_path)
+		return complain(STATUS_FAILURE, "Out of memory");
+	status = write_file(new_path, text);
 	if (status)
 		return status;
 	r = profile_read(new_path, ret);

@@ -60,9 +60,13 @@ FioRun *fio_end(FioRun *f)
 /* What fio says between reports, in words, is skipped. */
 static void skip_words(FioRun *f)
 {
-	char *brace = f->n_rest > 0 ? memchr(f->rest, '{', f->n_rest) : NULL;
-	size_t words = brace ? (size_t)(brace - f->rest) : f->n_rest;
+	char *brace;
+	size_t words;
 
+	if (f->n_rest == 0)
+		return;
+	brace = memchr(f->rest, '{', f->n_rest);
+	words = brace ? (size_t)(brace - f->rest) : f->n_rest;
 	f->n_rest -= words;
 	memmove(f->rest, f->rest + words, f->n_rest);
 }

@@ -120,7 +120,7 @@ SteadyMean steady_mean(const double *rounds, size_t n)
 
 SteadyMean steady_repeats(const SteadyMean *runs, size_t n)
 {
-	double means[STEADY_ROUNDS_MAX], within = 0;
+	double means[STEADY_ROUNDS_MAX] = {}, within = 0;
 	SteadyMean m = { NAN, NAN };
 
 	n = MIN(n, (size_t)STEADY_ROUNDS_MAX);
