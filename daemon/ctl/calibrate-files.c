@@ -70,7 +70,7 @@ int calibrate_write(const Ctl *c, const Calibration *calibration, const char *pa
 	status = put_profile(path, text, &p);
 	if (!status && c->calibrate.export)
 		status = export_record(c->calibrate.export, p, calibration->subject.firmware);
-	if (!status)
+	if (!status && p)
 		print_results(calibration, p, path);
 	return status;
 }

@@ -3,12 +3,12 @@
 
 #include "ctl/calibrate-real.h"
 
-#define HOLDS_NOTHING_W 1e8 /* the highest limit: the claim sets the state alone */
+#define NO_LIMIT 100.0 /* percent: a claim that pins a state limits nothing */
 
 static int append(sd_bus_message *call, const char *device, int power_state)
 {
-	return sd_bus_message_append(call, "dsa{sv}", HOLDS_NOTHING_W, "W", 4, "device", "s",
-				     device, "power-state", "i", power_state, "reason", "s",
+	return sd_bus_message_append(call, "dsa{sv}", NO_LIMIT, "%", 4, "device", "s", device,
+				     "power-state", "i", power_state, "reason", "s",
 				     "its power is measured: storpowerctl calibrate", "source", "s",
 				     "storpowerctl calibrate");
 }

@@ -6,7 +6,7 @@
 
 #include "ctl/calibrate.h"
 
-#define PROFILE_POINTS_MAX 400 /* as profile_read() takes */
+#define PROFILE_POINTS_MAX 1000 /* profile_read() takes some more */
 #define ERROR_LEAST        0.001
 
 /* The points of a profile: those measured, and between them as many of the grid as a profile may

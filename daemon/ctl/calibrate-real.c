@@ -46,14 +46,21 @@ static int start(void *userdata, const Point *p, unsigned most_rounds)
 	return fio_start(&job, &r->fio);
 }
 
+static bool pins_a_state(json_object *claim)
+{
+	return json_number(claim, "PowerState") >= 0;
+}
+
 bool calibrate_is_limited(json_object *state, uint64_t own)
 {
-	json_object *claims = json_member(state, "Claims");
+	json_object *claims = json_member(state, "Claims"), *mine = ctl_find_claim(claims, own);
 
+	if (mine && !json_true(mine, "InForce"))
+		return true;
 	for (size_t i = 0; i < json_count(claims); i++) {
 		json_object *claim = json_object_array_get_idx(claims, i);
 
-		if (json_true(claim, "Active") && ctl_cookie_of(claim) != own)
+		if (json_true(claim, "Active") && !pins_a_state(claim))
 			return true;
 	}
 	return false;
@@ -68,7 +75,7 @@ static int read_watts(RealRig *r, double *ret)
 		return -ECONNRESET;
 	if (calibrate_is_limited(state, r->cookie))
 		return -EBUSY;
-	*ret = calibrate_read_meter(&r->meter, state, devices);
+	*ret = calibrate_read_meter(&r->meter, devices);
 	r->silent = isnan(*ret) ? r->silent + 1 : 0;
 	return r->silent > SILENT_MAX ? -ENODATA : 0;
 }

@@ -78,7 +78,7 @@ static json_object *find_daemons(json_object *devices, const char *block)
 	return ctl_find_device(devices, controller);
 }
 
-static int check_daemon(Session *s, json_object *state)
+static int check_daemon(json_object *state)
 {
 	if (*json_text(state, "Simulated"))
 		return complain(STATUS_REFUSED,
@@ -90,15 +90,14 @@ static int check_daemon(Session *s, json_object *state)
 			"A limit is in force, so that the drive would not do what it can: "
 			"storpowerctl list --claims tells whose it is; calibrate when it has "
 			"ended");
-	(void)s;
 	return STATUS_OK;
 }
 
-static int take_meter(Session *s, json_object *state, json_object *devices, json_object *device)
+static int take_meter(Session *s, json_object *devices, json_object *device)
 {
 	CalibrateSubject *subject = &s->c.subject;
 
-	if (!calibrate_find_meter(state, devices, device, &s->rig.meter))
+	if (!calibrate_find_meter(device, &s->rig.meter))
 		return complain(
 			STATUS_REFUSED,
 			"No sensor measures the watts of %s: put one in storpower.conf(5), a "
@@ -106,7 +105,7 @@ static int take_meter(Session *s, json_object *state, json_object *devices, json
 			"node",
 			json_text(device, "Name"), json_text(device, "Name"));
 	snprintf(subject->sensor, sizeof(subject->sensor), "%s", s->rig.meter.sensor);
-	subject->sensor_error = calibrate_meter_error(&s->rig.meter, state, devices);
+	subject->sensor_error = calibrate_meter_error(&s->rig.meter, devices);
 	if (s->rig.meter.shared)
 		printf("Sensor \"%s\" measures other devices as well: what their models say is taken "
 		       "off.\nLeave them alone meanwhile.\n",
@@ -123,7 +122,7 @@ static int meet_daemon(Session *s)
 	if (!status)
 		status = ctl_get_known_state(s->ctl, &state);
 	if (!status)
-		status = check_daemon(s, state);
+		status = check_daemon(state);
 	if (status)
 		return status;
 	device = find_daemons(devices, s->c.subject.name);
@@ -134,7 +133,7 @@ static int meet_daemon(Session *s)
 	if (s->ctl->calibrate.destructive && *json_text(device, "ProtectedReason"))
 		return complain(STATUS_REFUSED, "%s is not written to: it is protected: %s",
 				json_text(device, "Name"), json_text(device, "ProtectedReason"));
-	return take_meter(s, state, devices, device);
+	return take_meter(s, devices, device);
 }
 
 static int open_door(Session *s)

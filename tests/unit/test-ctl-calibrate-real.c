@@ -32,29 +32,27 @@ typedef struct Daemon {
 
 typedef struct Play {
 	int told;
-	bool limited, refuses;
+	bool limited, overruled, refuses;
 	uint64_t cookie;
 } Play;
 
-static void append_device(sd_bus_message *m, const char *name, const char *group, double measured_w,
-			  double estimated_w)
+static void append_device(sd_bus_message *m, const char *name, double watts)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "/org/storpower1/device/%s", name);
 	sd_bus_message_open_container(m, 'e', "oa{sa{sv}}");
 	sd_bus_message_append(m, "o", path);
-	sd_bus_message_append(m, "a{sa{sv}}", 1, BUS_DEVICE, 4, "Name", "s", name, "Group", "s",
-			      group, "MeasuredPower", "d", measured_w, "EstimatedPower", "d",
-			      estimated_w);
+	sd_bus_message_append(m, "a{sa{sv}}", 1, BUS_DEVICE, 2, "Name", "s", name, "SensedPower",
+			      "d", watts);
 	sd_bus_message_close_container(m);
 }
 
 static void answer_devices(sd_bus_message *m)
 {
 	sd_bus_message_open_container(m, 'a', "{oa{sa{sv}}}");
-	append_device(m, "nvme0", "", 7.5, 9);
-	append_device(m, "nvme1", "left", NAN, 6);
+	append_device(m, "nvme0", 7.5);
+	append_device(m, "nvme1", NAN);
 	sd_bus_message_close_container(m);
 }
 
@@ -67,9 +65,11 @@ static void answer_state(const Play *p, sd_bus_message *m)
 	sd_bus_message_open_container(m, 'v', "aa{sv}");
 	sd_bus_message_open_container(m, 'a', "a{sv}");
 	if (p->cookie)
-		sd_bus_message_append(m, "a{sv}", 2, "Cookie", "t", p->cookie, "Active", "b", 1);
+		sd_bus_message_append(m, "a{sv}", 4, "Cookie", "t", p->cookie, "Active", "b", 1,
+				      "InForce", "b", !p->overruled, "PowerState", "i", 0);
 	if (p->limited)
-		sd_bus_message_append(m, "a{sv}", 2, "Cookie", "t", (uint64_t)99, "Active", "b", 1);
+		sd_bus_message_append(m, "a{sv}", 3, "Cookie", "t", (uint64_t)99, "Active", "b", 1,
+				      "PowerState", "i", -1);
 	sd_bus_message_close_container(m);
 	sd_bus_message_close_container(m);
 	sd_bus_message_close_container(m);
@@ -89,7 +89,7 @@ static int wanted_state(sd_bus_message *m)
 	const char *unit;
 	double value;
 
-	if (sd_bus_message_read(m, "ds", &value, &unit) < 0 || value != 1e8 || !streq(unit, "W"))
+	if (sd_bus_message_read(m, "ds", &value, &unit) < 0 || value != 100 || !streq(unit, "%"))
 		_exit(1);
 	options = json_from_message(m);
 	if (!streq(json_text(options, "device"), "nvme0"))
@@ -260,7 +260,7 @@ static void fio_measures_in_each_state_and_the_state_is_given_back(void **state)
 	calibration_done(&c);
 }
 
-static void a_limit_that_comes_into_force_ends_it(void **state)
+static void ends_it(Play play)
 {
 	_cleanup_close_ int signals = no_signals();
 	Calibration c = small_calibration();
@@ -270,8 +270,7 @@ static void a_limit_that_comes_into_force_ends_it(void **state)
 	RealRig real;
 	Rig rig;
 
-	(void)state;
-	start_daemon(&d, (Play){ .limited = true });
+	start_daemon(&d, play);
 	real = rig_on(&ctl, &d, signals);
 	rig = calibrate_real_rig(&real);
 	assert_int_equal(calibrate_run(&rig, &c, NULL, NULL, NULL), -EBUSY);
@@ -280,6 +279,18 @@ static void a_limit_that_comes_into_force_ends_it(void **state)
 	assert_int_equal(strlen(told), 2);
 	assert_int_equal(told[1], 'r');
 	calibration_done(&c);
+}
+
+static void a_limit_that_comes_into_force_ends_it(void **state)
+{
+	(void)state;
+	ends_it((Play){ .limited = true });
+}
+
+static void a_state_that_is_no_longer_pinned_ends_it(void **state)
+{
+	(void)state;
+	ends_it((Play){ .overruled = true });
 }
 
 static void a_signal_ends_it_and_all_is_put_back(void **state)
@@ -335,53 +346,28 @@ static void a_daemon_that_holds_no_state_measures_none(void **state)
 	calibration_done(&c);
 }
 
-static json_object *parse(const char *text)
-{
-	json_object *o = json_tokener_parse(text);
-
-	assert_non_null(o);
-	return o;
-}
-
 static const char devices_text[] =
-	"[{\"Name\":\"nvme0\",\"Group\":\"left\",\"MeasuredPower\":null,\"EstimatedPower\":9},"
-	"{\"Name\":\"nvme1\",\"Group\":\"left\",\"MeasuredPower\":null,\"EstimatedPower\":6},"
-	"{\"Name\":\"nvme2\",\"Group\":\"\",\"MeasuredPower\":7.5,\"EstimatedPower\":7}]";
+	"[{\"Name\":\"nvme0\",\"SensedPower\":12,\"SensedPowerError\":0.6,\"SensedBy\":\"riser\","
+	"\"SensedOf\":\"group\"},{\"Name\":\"nvme1\",\"SensedPower\":null,\"SensedBy\":\"\"},"
+	"{\"Name\":\"nvme2\",\"SensedPower\":8,\"SensedPowerError\":0.16,\"SensedBy\":\"slot\","
+	"\"SensedOf\":\"device\"}]";
 
-static double meter(const char *sensors, size_t device, CalibrateMeter *m, double *ret_error)
+static void watts_are_as_the_daemon_tells_of_the_nearest_sensor(void **state)
 {
-	_cleanup_json_ json_object *devices = parse(devices_text), *state = parse(sensors);
-	json_object *d = json_object_array_get_idx(devices, device);
-
-	if (!calibrate_find_meter(state, devices, d, m))
-		return NAN;
-	*ret_error = calibrate_meter_error(m, state, devices);
-	return calibrate_read_meter(m, state, devices);
-}
-
-static void watts_are_of_the_nearest_sensor_less_what_else_it_measures(void **state)
-{
-	static const char none[] = "{\"Sensors\":[]}",
-			  node[] = "{\"Sensors\":[[\"psu\",\"dcmi\",\"node\",\"\",30.5,\"\"]]}",
-			  group[] = "{\"Sensors\":[[\"psu\",\"dcmi\",\"node\",\"\",30.5,\"\"],"
-				    "[\"riser\",\"hwmon\",\"group\",\"left\",18,\"\"]]}",
-			  aside[] =
-				  "{\"Sensors\":[[\"psu\",\"dcmi\",\"node\",\"\",30.5,\"stale\"]]}";
+	_cleanup_json_ json_object *devices = json_tokener_parse(devices_text);
 	CalibrateMeter m;
-	double error;
 
 	(void)state;
-	assert_float_equal(meter(none, 2, &m, &error), 7.5, 1e-9);
-	assert_false(m.shared);
-	assert_float_equal(error, 0.02, 1e-9);
-	assert_true(isnan(meter(none, 0, &m, &error)));
-	assert_true(isnan(meter(aside, 0, &m, &error)));
-	/* nvme1's model, nvme2's sensor */
-	assert_float_equal(meter(node, 0, &m, &error), 30.5 - 6 - 7.5, 1e-9);
+	assert_true(calibrate_find_meter(json_object_array_get_idx(devices, 0), &m));
 	assert_true(m.shared);
-	assert_float_equal(error, 0.02 * 30.5 / 17, 1e-9);
-	assert_float_equal(meter(group, 0, &m, &error), 18 - 6, 1e-9);
 	assert_string_equal(m.sensor, "riser");
+	assert_float_equal(calibrate_read_meter(&m, devices), 12, 1e-9);
+	assert_float_equal(calibrate_meter_error(&m, devices), 0.05, 1e-9);
+	assert_false(calibrate_find_meter(json_object_array_get_idx(devices, 1), &m));
+	assert_true(calibrate_find_meter(json_object_array_get_idx(devices, 2), &m));
+	assert_false(m.shared);
+	snprintf(m.device, sizeof(m.device), "gone");
+	assert_true(isnan(calibrate_read_meter(&m, devices)));
 }
 
 static void progress_is_a_line_that_says_what_was_found_and_what_is_left(void **state)
@@ -413,9 +399,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fio_measures_in_each_state_and_the_state_is_given_back),
 		cmocka_unit_test(a_limit_that_comes_into_force_ends_it),
+		cmocka_unit_test(a_state_that_is_no_longer_pinned_ends_it),
 		cmocka_unit_test(a_signal_ends_it_and_all_is_put_back),
 		cmocka_unit_test(a_daemon_that_holds_no_state_measures_none),
-		cmocka_unit_test(watts_are_of_the_nearest_sensor_less_what_else_it_measures),
+		cmocka_unit_test(watts_are_as_the_daemon_tells_of_the_nearest_sensor),
 		cmocka_unit_test(progress_is_a_line_that_says_what_was_found_and_what_is_left),
 	};
 
