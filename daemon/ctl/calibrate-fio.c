@@ -12,6 +12,7 @@
 	(20 * USEC_PER_SEC) /* fio lays out nothing: its first word comes soon                     \
 			     */
 #define END_PATIENCE_US (5 * USEC_PER_SEC)
+#define ROUND_LEAST_MS  500
 #define REPORTS_MAX     4096
 
 struct FioRun {
@@ -157,31 +158,48 @@ static double time_of(json_object *report)
 	return longest;
 }
 
+static double since(json_object *before, json_object *report, const char *key)
+{
+	return sum_of(report, key) - (before ? sum_of(before, key) : 0);
+}
+
+/* One that covers a moment only, as the first may, or repeats the one before it, as the last does,
+ * is left out. */
+static int next_round(FioRun *f, json_object *before, json_object **ret, double *ret_ms)
+{
+	for (;;) {
+		json_object *report = NULL;
+		int r = next_report(f, &report);
+
+		if (r >= 0 && json_number(job_of(report), "error") > 0)
+			r = -EIO;
+		*ret_ms = r < 0 ? 0 : time_of(report) - (before ? time_of(before) : 0);
+		if (r >= 0 && *ret_ms >= ROUND_LEAST_MS) {
+			*ret = report;
+			return 0;
+		}
+		json_object_put(report);
+		if (r < 0)
+			return r;
+	}
+}
+
 int fio_round(FioRun *f, FioRound *ret)
 {
-	json_object *report = NULL, *before;
+	json_object *before = f->n_reports > 0 ? f->reports[f->n_reports - 1] : NULL, *report;
 	double ms;
 	int r;
 
 	if (f->n_reports >= REPORTS_MAX)
 		return -ENODATA;
-	r = next_report(f, &report);
+	r = next_round(f, before, &report, &ms);
 	if (r < 0)
 		return r;
-	before = f->n_reports > 0 ? f->reports[f->n_reports - 1] : NULL;
 	f->reports[f->n_reports++] = report;
-	if (json_number(job_of(report), "error") > 0)
-		return -EIO;
-	ms = time_of(report) - (before ? time_of(before) : 0);
-	/* the last report repeats the one before it, or covers a moment only */
-	if (ms < 500)
-		return -ENODATA;
 	*ret = (FioRound){
 		.seconds = ms / 1e3,
-		.mb_s = (sum_of(report, "io_bytes") - (before ? sum_of(before, "io_bytes") : 0)) /
-			ms / 1e3,
-		.iops = (sum_of(report, "total_ios") - (before ? sum_of(before, "total_ios") : 0)) /
-			ms * 1e3,
+		.mb_s = since(before, report, "io_bytes") / ms / 1e3,
+		.iops = since(before, report, "total_ios") / ms * 1e3,
 	};
 	return 0;
 }

@@ -257,7 +257,7 @@ static void print_provenance(FILE *f, const Calibration *c, int64_t when_s)
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M UTC", &tm);
 	fprintf(f, "# %s, measured by storpowerctl calibrate\n#\n", s->model);
 	fprintf(f, "# When: %s, on Linux %s, with %s\n", when, s->kernel, s->fio);
-	fprintf(f, "# Drive: firmware %s, serial %s\n", s->firmware, s->serial);
+	fprintf(f, "# Drive: firmware %s\n", s->firmware);
 	fprintf(f, "# Watts: sensor \"%s\", right to %.2g %%\n", s->sensor, 100 * s->sensor_error);
 	fprintf(f,
 		"# Points: %zu of a grid of %zu were measured, %lu of them settled, %.0f s each\n",

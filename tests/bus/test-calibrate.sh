@@ -33,7 +33,7 @@ ok "for its model" grep -qx "match = MY DRIVE" "$tmp/my.profile"
 sed -i 's/IDLE=5W/IDLE=50W/' "$record"
 status "one that makes no sense is a failure" 1 ctl calibrate --import="$record" "$tmp/my.profile"
 ok "and the profile that was there stays" grep -qx "idle = 5W" "$tmp/my.profile"
-is "with no other beside it" "$(ls "$tmp" | grep -c "my.profile")" 1
+ok "with no other beside it" test ! -e "$tmp/my.profile.new"
 status "one that makes no sense is a failure, told" 1 ctl calibrate --import="$record" "$tmp/my.profile"
 ok "and says why" grep -q "idle (50 W) is above rated (25 W)" "$tmp/err"
 status "a file without a record, too" 1 ctl calibrate --import="$profiles/samsung-pm9a3.profile" "$tmp/x"
