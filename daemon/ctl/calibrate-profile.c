@@ -206,6 +206,46 @@ static void print_states(FILE *f, const Calibration *c, const Points *all)
 	}
 }
 
+static void print_time(FILE *f, const char *key, double s)
+{
+	if (s > 0)
+		fprintf(f, "%s = %.0fus\n", key, fmax(1e6 * s, 1));
+}
+
+static void print_condition(FILE *f, const Calibration *c, Condition which)
+{
+	const ConditionPower *w = &c->known->conditions[which];
+
+	if (!w->present)
+		return;
+	/* none draws more than idling, which is measured now */
+	fprintf(f, "\n[condition %s]\nwatts = %.3fW\n", condition_name(which),
+		floor(1000 * fmin(w->watts, c->idle_w)) / 1000);
+	print_time(f, "enter", w->enter_s);
+	print_time(f, "recovery", w->recovery_s);
+	if (w->wake_w > 0)
+		fprintf(f, "wake_watts = %.6gW\n", w->wake_w);
+	print_time(f, "wake_time", w->wake_s);
+	if (w->estimated)
+		fputs("estimated = yes\n", f);
+}
+
+/* What a drive draws asleep is not measured here; without it the drive would never be put to sleep.
+ */
+static void print_known(FILE *f, const Calibration *c)
+{
+	if (!c->known)
+		return;
+	fprintf(f, "# Conditions, links and cycles are those of profile %s\n", c->known->name);
+	if (c->known->rated_cycles_start > 0)
+		fprintf(f, "cycles = %.0f\n", c->known->rated_cycles_start);
+	if (c->known->link_saving_w > 0)
+		fprintf(f, "link_saving = %.6gW\n", fmin(c->known->link_saving_w, c->idle_w / 2));
+	print_time(f, "link_recovery", c->known->link_recovery_s);
+	for (Condition i = CONDITION_IDLE_A; i < _CONDITION_MAX; i++)
+		print_condition(f, c, i);
+}
+
 static void print_point(FILE *f, const Point *p)
 {
 	fprintf(f, "point = ps=%d qd=%u chunk=%uK ", p->power_state, p->depth, p->chunk_kib);
@@ -300,6 +340,7 @@ static void print_all(FILE *f, const Calibration *c, const Points *all, int64_t 
 	fprintf(f, "\nkind = %s\nrated = %.2fW\nidle = %.3fW\nerror = %.1f%%\n",
 		kind_name(c->subject.kind), ceil(100 * rated_w) / 100,
 		floor(1000 * c->idle_w) / 1000, fmax(100 * mean_error(all), 0.1));
+	print_known(f, c);
 	print_states(f, c, all);
 	fputs("\n[points]\n", f);
 	for (size_t i = 0; i < all->n; i++)

@@ -42,6 +42,8 @@ typedef struct Calibration {
 	CalibratePoint *points;
 	size_t n_points;
 	Design *design;
+	const Profile
+		*known; /* of this model so far: what fio cannot measure is taken over; NULL */
 	double mb_s_left_out, watts_left_out; /* cross-validated, relative; NAN: not known */
 } Calibration;
 

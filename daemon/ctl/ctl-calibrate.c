@@ -27,6 +27,7 @@
 typedef struct Session {
 	Ctl *ctl;
 	Calibration c;
+	ProfileStore *store; /* of the profiles so far */
 	RealRig rig;
 	char path[CALIBRATE_TEXT + 8]; /* "/dev/nvme0n1" */
 	char *profile, *state;         /* files */
@@ -37,6 +38,8 @@ static void session_done(Session *s)
 {
 	calibrate_real_rig_done(&s->rig);
 	calibration_done(&s->c);
+	if (s->store)
+		profile_store_free(s->store);
 	free(s->profile);
 	free(s->state);
 	if (s->door >= 0)
@@ -301,6 +304,16 @@ static int catch_signals(Session *s)
 		       : STATUS_OK;
 }
 
+/* A store that cannot be read is no reason not to measure. */
+static void find_known(Session *s)
+{
+	_cleanup_(strv_freep) char **directories = NULL;
+
+	if (profile_store_directories(NULL, NULL, &directories) >= 0 &&
+	    profile_store_read((const char *const *)directories, &s->store) >= 0)
+		s->c.known = profile_store_match(s->store, s->c.subject.model);
+}
+
 static int prepare(Session *s)
 {
 	int status = find_drive(s);
@@ -315,6 +328,7 @@ static int prepare(Session *s)
 		status = catch_signals(s);
 	if (status)
 		return status;
+	find_known(s);
 	make_plan(s);
 	return find_files(s);
 }

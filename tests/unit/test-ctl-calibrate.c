@@ -385,6 +385,36 @@ static void reads_alone_write_nothing(void **state)
 	calibration_done(&c);
 }
 
+/* Or a disk would never be put to sleep any more. */
+static void what_is_not_measured_is_taken_over(void **state)
+{
+	_cleanup_(profile_freep) Profile *known = NULL, *p = NULL;
+	Calibration c = new_calibration();
+	Drive d = { .chance = 7 };
+	Rig rig = rig_of(&d);
+
+	(void)state;
+	assert_int_equal(
+		profile_read("policies/profiles/seagate-constellation-es2.profile", &known), 0);
+	assert_true(known->rated_cycles_start > 0);
+	c.known = known;
+	assert_int_equal(calibrate_run(&rig, &c, NULL, NULL, NULL), 0);
+	write_profile(&c, &p);
+	assert_true(p->rated_cycles_start == known->rated_cycles_start);
+	for (Condition i = CONDITION_IDLE_A; i < _CONDITION_MAX; i++) {
+		const ConditionPower *a = &known->conditions[i], *b = &p->conditions[i];
+
+		assert_true(a->present == b->present);
+		if (!a->present)
+			continue;
+		assert_float_equal(b->watts, fmin(a->watts, c.idle_w), 0.002);
+		assert_float_equal(b->recovery_s, a->recovery_s, 1e-5);
+		assert_float_equal(b->wake_w, a->wake_w, 1e-3);
+		assert_true(b->estimated == a->estimated);
+	}
+	calibration_done(&c);
+}
+
 static void note(const CalibrateProgress *p, void *userdata)
 {
 	size_t *last = userdata;
@@ -422,6 +452,7 @@ int main(void)
 		cmocka_unit_test(a_setting_that_is_refused_is_left_out),
 		cmocka_unit_test(a_drive_that_gives_nothing_is_an_error),
 		cmocka_unit_test(reads_alone_write_nothing),
+		cmocka_unit_test(what_is_not_measured_is_taken_over),
 		cmocka_unit_test(progress_is_told_after_each_point),
 	};
 
