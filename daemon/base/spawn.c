@@ -15,8 +15,10 @@
 #define LOOK_US   (5 * USEC_PER_MSEC)
 
 /* Workers block all signals, and ctl some: the program must not inherit that. */
-static int start_with_files(const Program *p, posix_spawn_file_actions_t *files, pid_t *ret)
+static int start_with_files(const Program *p, posix_spawn_file_actions_t *files, bool own_group,
+			    pid_t *ret)
 {
+	short flags = (short)(POSIX_SPAWN_SETSIGMASK | (own_group ? POSIX_SPAWN_SETPGROUP : 0));
 	char *const *env = p->environ ? (char *const *)p->environ : environ;
 	posix_spawnattr_t attr;
 	sigset_t none;
@@ -26,13 +28,13 @@ static int start_with_files(const Program *p, posix_spawn_file_actions_t *files,
 		return -r;
 	sigemptyset(&none);
 	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+	posix_spawnattr_setflags(&attr, flags);
 	r = posix_spawnp(ret, p->argv[0], files, &attr, (char *const *)p->argv, env);
 	posix_spawnattr_destroy(&attr);
 	return -r;
 }
 
-static int start_program(const Program *p, int out, pid_t *ret)
+static int start_program(const Program *p, int out, bool own_group, pid_t *ret)
 {
 	posix_spawn_file_actions_t files;
 	int r = posix_spawn_file_actions_init(&files);
@@ -47,7 +49,7 @@ static int start_program(const Program *p, int out, pid_t *ret)
 	else if (r == 0)
 		r = posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY,
 						     0);
-	r = r == 0 ? start_with_files(p, &files, ret) : -r;
+	r = r == 0 ? start_with_files(p, &files, own_group, ret) : -r;
 	posix_spawn_file_actions_destroy(&files);
 	return r;
 }
@@ -107,6 +109,11 @@ static void kill_program(pid_t pid)
 	is_gone(pid, clock_now_us(&clock_boottime) + KILLED_US, &status);
 }
 
+static int exit_status(int status)
+{
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 int spawn_and_read(const Program *p, char **ret_answer)
 {
 	uint64_t until_us = clock_now_us(&clock_boottime) + p->within_us;
@@ -118,7 +125,7 @@ int spawn_and_read(const Program *p, char **ret_answer)
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
 	in = fds[0];
-	r = start_program(p, fds[1], &pid);
+	r = start_program(p, fds[1], false, &pid);
 	close(fds[1]);
 	if (r < 0 || pid <= 0)
 		return r < 0 ? r : -ECHILD;
@@ -130,5 +137,66 @@ int spawn_and_read(const Program *p, char **ret_answer)
 		return r;
 	}
 	*ret_answer = TAKE_PTR(answer);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return exit_status(status);
+}
+
+int spawn_start(const Program *p, Running *ret)
+{
+	int fds[2], r;
+	pid_t pid = 0;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	r = start_program(p, fds[1], true, &pid);
+	close(fds[1]);
+	if (r < 0 || pid <= 0) {
+		close(fds[0]);
+		return r < 0 ? r : -ECHILD;
+	}
+	*ret = (Running){ pid, fds[0] };
+	return 0;
+}
+
+ssize_t spawn_listen(const Running *r, char *buf, size_t size, uint64_t within_us)
+{
+	struct pollfd p = { .fd = r->out, .events = POLLIN };
+	int ready = poll(&p, 1, (int)(within_us / USEC_PER_MSEC) + 1);
+	ssize_t n;
+
+	if (ready <= 0)
+		return ready < 0 ? -errno : -ETIMEDOUT;
+	n = read(r->out, buf, size);
+	return n < 0 ? -errno : n;
+}
+
+/* It may not end before somebody has read all that it says. */
+static void drain(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	char text[4096];
+
+	while (poll(&p, 1, 0) > 0 && read(fd, text, sizeof(text)) > 0)
+		;
+}
+
+int spawn_end(Running *r, uint64_t within_us)
+{
+	uint64_t until_us = clock_now_us(&clock_boottime) + within_us;
+	int status = 0;
+	bool gone;
+
+	if (r->pid <= 0)
+		return 0;
+	kill(r->pid, SIGINT);
+	do {
+		drain(r->out);
+		gone = is_gone(r->pid, clock_now_us(&clock_boottime) + LOOK_US, &status);
+	} while (!gone && clock_now_us(&clock_boottime) < until_us);
+	if (!gone) {
+		kill(-r->pid, SIGKILL); /* and what it has started */
+		kill_program(r->pid);
+	}
+	close(r->out);
+	*r = RUNNING_NONE;
+	return gone ? exit_status(status) : -ETIMEDOUT;
 }

@@ -35,6 +35,9 @@ static void print_verbs(void)
 	     "  model compare A B    compare two models point by point\n"
 	     "  model validate FILE  check profiles before they are put in force\n"
 	     "  model drift          compare what IO costs by the power sensors with the profiles\n"
+	     "  calibrate DEVICE [FILE]\n"
+	     "                       measure what a drive gives for what watts, and write its profile: reads\n"
+	     "                       alone, unless --destructive says that all it holds may go\n"
 	     "  version              print the version of this command and of the daemon\n"
 	     "");
 }
@@ -66,6 +69,12 @@ static void print_options(void)
 	     "  --depth=N            model predict: no more than N IOs outstanding at each device\n"
 	     "  --plot=FILE          model frontier: draw it to FILE.svg or FILE.png, by gnuplot\n"
 	     "  --profiles=DIR       model: the directory of the profiles, instead of those in force\n"
+	     "  --destructive=SERIAL calibrate: measure writes too; SERIAL is the drive's serial number\n"
+	     "  --resume             calibrate: go on with one that was interrupted\n"
+	     "  --runs=N             calibrate: measure no more points than this; a quarter of all otherwise\n"
+	     "  --goal=PERCENT       calibrate: end when no setting is told with a larger error\n"
+	     "  --export=FILE        calibrate: write a record to share, too, in the form of systemd's hwdb\n"
+	     "  --import=FILE        calibrate: make a profile of such a record; measure nothing\n"
 	     "  -o wide              list, plan, model: a line for each device, with every column\n"
 	     "  --witness            verify: ask nvme, hdparm and sg_requests as well\n"
 	     "  --once               top: print one table, and end\n"

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "ctl/words.h"
+#include "model/gauss.h"
 
 typedef enum Option {
 	OPT_FOR = 256,
@@ -33,6 +34,12 @@ typedef enum Option {
 	OPT_DEPTH,
 	OPT_PLOT,
 	OPT_PROFILES,
+	OPT_DESTRUCTIVE,
+	OPT_RESUME,
+	OPT_RUNS,
+	OPT_GOAL,
+	OPT_EXPORT,
+	OPT_IMPORT,
 	OPT_JSON, /* from here on: for every verb */
 	OPT_NO_PAGER,
 	OPT_NO_LEGEND,
@@ -65,6 +72,12 @@ static const struct option long_options[] = {
 	{ "depth", required_argument, NULL, OPT_DEPTH },
 	{ "plot", required_argument, NULL, OPT_PLOT },
 	{ "profiles", required_argument, NULL, OPT_PROFILES },
+	{ "destructive", required_argument, NULL, OPT_DESTRUCTIVE },
+	{ "resume", no_argument, NULL, OPT_RESUME },
+	{ "runs", required_argument, NULL, OPT_RUNS },
+	{ "goal", required_argument, NULL, OPT_GOAL },
+	{ "export", required_argument, NULL, OPT_EXPORT },
+	{ "import", required_argument, NULL, OPT_IMPORT },
 	{ "json", optional_argument, NULL, OPT_JSON },
 	{ "no-pager", no_argument, NULL, OPT_NO_PAGER },
 	{ "no-legend", no_argument, NULL, OPT_NO_LEGEND },
@@ -108,6 +121,10 @@ static const struct Verb {
 	  BIT(OPT_WORKLOAD) | BIT(OPT_DEPTH) | BIT(OPT_PLOT) | BIT(OPT_PROFILES) | BIT(OPT_OUTPUT),
 	  "list | show | frontier | predict | compare | validate | drift [ARGUMENT...]",
 	  verb_model },
+	{ "calibrate", 1, 2,
+	  BIT(OPT_DESTRUCTIVE) | BIT(OPT_RESUME) | BIT(OPT_RUNS) | BIT(OPT_GOAL) | BIT(OPT_EXPORT) |
+		  BIT(OPT_IMPORT),
+	  "DEVICE [FILE] | --import=RECORD FILE", verb_calibrate },
 	{ "version", 0, 0, 0, "", verb_version },
 };
 
@@ -134,6 +151,28 @@ static int parse_depth(Ctl *c, const char *text)
 		return STATUS_OK;
 	return complain(STATUS_USAGE, "--depth=%s: a number of IOs, 1 to 65536, would be right",
 			text);
+}
+
+static int parse_runs(Ctl *c, const char *text)
+{
+	if (parse_unsigned(text, GAUSS_POINTS_MAX, &c->calibrate.runs) >= 0 &&
+	    c->calibrate.runs >= 8)
+		return STATUS_OK;
+	return complain(STATUS_USAGE, "--runs=%s: a number of points, 8 to %d, would be right",
+			text, GAUSS_POINTS_MAX);
+}
+
+static int parse_goal(Ctl *c, const char *text)
+{
+	const char *unit = "";
+
+	if (parse_quantity(text, &c->calibrate.goal, &unit) < 0 || !streq(unit, "%") ||
+	    c->calibrate.goal < 1 || c->calibrate.goal > 50)
+		return complain(STATUS_USAGE,
+				"--goal=%s: a percentage such as 8%%, 1 to 50, would be right",
+				text);
+	c->calibrate.goal /= 100;
+	return STATUS_OK;
 }
 
 static int parse_output(Ctl *c, const char *text)
@@ -177,6 +216,9 @@ static const char **text_option(Ctl *c, int option)
 	case OPT_WORKLOAD: return &c->model.workload;
 	case OPT_PLOT: return &c->model.plot;
 	case OPT_PROFILES: return &c->model.profiles;
+	case OPT_DESTRUCTIVE: return &c->calibrate.destructive;
+	case OPT_EXPORT: return &c->calibrate.export;
+	case OPT_IMPORT: return &c->calibrate.import;
 	case OPT_BUS: return &c->address;
 	default: return NULL;
 	}
@@ -206,6 +248,9 @@ static int take_option(Ctl *c, int option)
 	case OPT_WITNESS: c->witness = true; break;
 	case OPT_LINES: return parse_lines(c, optarg);
 	case OPT_DEPTH: return parse_depth(c, optarg);
+	case OPT_RUNS: return parse_runs(c, optarg);
+	case OPT_GOAL: return parse_goal(c, optarg);
+	case OPT_RESUME: c->calibrate.resume = true; break;
 	case OPT_OUTPUT: return parse_output(c, optarg);
 	case OPT_NO_PAGER: c->pager = false; break;
 	case OPT_NO_LEGEND: c->legend = false; break;

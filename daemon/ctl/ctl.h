@@ -34,6 +34,14 @@ typedef struct ModelOptions {
 	unsigned long depth;  /* of a limit; 0: none */
 } ModelOptions;
 
+/* What "calibrate" is told besides. */
+typedef struct CalibrateOptions {
+	const char *destructive, *export, *import; /* NULL: not given */
+	double goal;                               /* 0: not given */
+	unsigned long runs;                        /* likewise */
+	bool resume;
+} CalibrateOptions;
+
 typedef struct Ctl {
 	const char *address; /* "system", "session" or a bus address */
 	sd_bus *bus;
@@ -50,6 +58,7 @@ typedef struct Ctl {
 	char **args;                  /* after the verb */
 	int n_args;
 	ModelOptions model;
+	CalibrateOptions calibrate;
 } Ctl;
 
 int verb_status(Ctl *c);
@@ -69,6 +78,7 @@ int verb_version(Ctl *c);
 int verb_wake(Ctl *c);
 int verb_wake_test(Ctl *c);
 int verb_model(Ctl *c);
+int verb_calibrate(Ctl *c);
 
 void ctl_help(void); /* ctl-help.c */
 

@@ -7,7 +7,7 @@
 #include "model/surface.h"
 
 /* This is far above what a drive needs, and bounds the comparing of all points with all. */
-#define POINTS_MAX 400
+#define POINTS_MAX 1200
 /* 6 Gbit/s in 8b/10b. */
 #define SATA_MB_S 600.0
 

@@ -126,6 +126,44 @@ static void no_descriptor_is_left_open(void **state)
 	assert_int_equal(after, before);
 }
 
+static void start(const char *script, Running *ret)
+{
+	const Program p = { .argv = (const char *const[]){ "sh", "-c", script, NULL } };
+
+	assert_int_equal(spawn_start(&p, ret), 0);
+}
+
+/* The first word comes while the program still runs, and asked to end it ends. */
+static void one_that_runs_is_heard_and_asked_to_end(void **state)
+{
+	Running r = RUNNING_NONE;
+	char text[16];
+
+	(void)state;
+	assert_int_equal(spawn_end(&r, 0), 0);
+	start("trap 'exit 7' INT; echo go; while :; do sleep 0.01; done", &r);
+	assert_int_equal(spawn_listen(&r, text, sizeof(text), 30 * USEC_PER_SEC), 3);
+	assert_memory_equal(text, "go\n", 3);
+	assert_int_equal(spawn_listen(&r, text, sizeof(text), 1), -ETIMEDOUT);
+	assert_int_equal(spawn_end(&r, 30 * USEC_PER_SEC), 7);
+	assert_true(r.pid == 0);
+	start("exit 3", &r);
+	assert_int_equal(spawn_listen(&r, text, sizeof(text), 30 * USEC_PER_SEC), 0);
+	assert_int_equal(spawn_end(&r, 30 * USEC_PER_SEC), 3);
+}
+
+static void one_that_will_not_end_is_killed(void **state)
+{
+	Running r = RUNNING_NONE;
+	char text[16];
+
+	(void)state;
+	start("trap '' INT; echo go; while :; do sleep 0.01; done", &r);
+	assert_int_equal(spawn_listen(&r, text, sizeof(text), 30 * USEC_PER_SEC), 3);
+	assert_int_equal(spawn_end(&r, 1), -ETIMEDOUT);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -137,6 +175,8 @@ int main(void)
 		cmocka_unit_test(one_that_says_too_much_is_killed),
 		cmocka_unit_test(what_is_not_installed_is_no_entry),
 		cmocka_unit_test(no_descriptor_is_left_open),
+		cmocka_unit_test(one_that_runs_is_heard_and_asked_to_end),
+		cmocka_unit_test(one_that_will_not_end_is_killed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A record carries a profile from one node to another. */
+
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "ctl/calibrate-record.h"
+
+static const char shipped[] = "policies/profiles/samsung-pm1735.profile";
+
+static void import(const char *record, Profile **ret)
+{
+	char path[] = "/tmp/storpower-record-XXXXXX";
+	_cleanup_free_ char *text = NULL;
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(calibrate_import(record, &text), 0);
+	assert_int_equal(write_all(fd, text, strlen(text)), 0);
+	close(fd);
+	assert_int_equal(profile_read(path, ret), 0);
+	unlink(path);
+}
+
+static void what_is_exported_is_imported(void **state)
+{
+	_cleanup_(strv_freep) char **paths = NULL;
+
+	(void)state;
+	assert_int_equal(
+		list_files((const char *const[]){ "policies/profiles", NULL }, ".profile", &paths),
+		0);
+	for (char **path = paths; *path; path++) {
+		_cleanup_(profile_freep) Profile *p = NULL, *q = NULL;
+		_cleanup_free_ char *record = NULL;
+
+		assert_int_equal(profile_read(*path, &p), 0);
+		assert_int_equal(calibrate_export(p, "FW[1]", &record), 0);
+		import(record, &q);
+		assert_int_equal(q->kind, p->kind);
+		assert_float_equal(q->rated_w, p->rated_w, 1e-4);
+		assert_float_equal(q->idle_w, p->idle_w, 1e-4);
+		assert_int_equal(q->n_points, p->n_points);
+		assert_int_equal(q->n_mixes, p->n_mixes);
+		assert_int_equal(q->n_states, p->n_states);
+		for (size_t i = 0; i < p->n_points; i++) {
+			assert_float_equal(q->points[i].watts, p->points[i].watts, 1e-3);
+			assert_float_equal(q->points[i].mb_s / p->points[i].mb_s, 1, 1e-4);
+			assert_float_equal(q->points[i].error, p->points[i].error, 1e-4);
+			assert_true(q->points[i].estimated == p->points[i].estimated);
+		}
+		for (int d = 0; d < 4; d++) {
+			const Energy *a = &p->energy[d / 2][d % 2], *b = &q->energy[d / 2][d % 2];
+
+			assert_float_equal(b->io_j, a->io_j, 1e-5 * a->io_j + 1e-15);
+			assert_float_equal(b->page_j, a->page_j, 1e-5 * a->page_j + 1e-15);
+		}
+	}
+}
+
+static void the_match_line_is_that_of_iocost(void **state)
+{
+	_cleanup_(profile_freep) Profile *p = NULL;
+	_cleanup_free_ char *record = NULL, *any = NULL;
+
+	(void)state;
+	assert_int_equal(profile_read(shipped, &p), 0);
+	assert_int_equal(calibrate_export(p, "FW[1]", &record), 0);
+	assert_non_null(
+		strstr(record, "\nblock:*:name:SAMSUNG MZ[WP]LJ800*:fwrev:FW?1?:\n STORPOWER_"));
+	assert_int_equal(calibrate_export(p, NULL, &any), 0);
+	assert_non_null(strstr(any, ":fwrev:*:\n"));
+}
+
+static int import_fails(const char *record)
+{
+	_cleanup_free_ char *text = NULL;
+	int r = calibrate_import(record, &text);
+
+	assert_null(text);
+	return r;
+}
+
+static void what_is_no_record_is_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(import_fails(""), -EBADMSG);
+	assert_int_equal(import_fails("block:*:name:A:fwrev:*:\n IOCOST_SOLUTIONS=isolation\n"),
+			 -EBADMSG);
+	assert_int_equal(import_fails(" STORPOWER_IDLE=5W\n"), -EBADMSG);
+	assert_int_equal(import_fails("block:*:name:A:fwrev:*:\n STORPOWER_IDLE=5W\n"
+				      "block:*:name:B:fwrev:*:\n STORPOWER_IDLE=6W\n"),
+			 -ENOTUNIQ);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_exported_is_imported),
+		cmocka_unit_test(the_match_line_is_that_of_iocost),
+		cmocka_unit_test(what_is_no_record_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
