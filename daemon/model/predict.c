@@ -5,6 +5,7 @@
 
 #include "model/mixing.h"
 #include "model/predict-state.h"
+#include "model/service.h"
 
 /* What the device sees of a mix once the setting has shaped it. */
 typedef struct Shaped {
@@ -128,8 +129,9 @@ static void cap_cell(Cell *c, double idle_w, double ceiling_w, Direction d, Patt
 	f = MAX(left_w / c->dynamic_w, 0.02);
 	c->dynamic_w = left_w;
 	c->mb_s *= pow(f, loss);
-	if (d == WRITE_IO && t == RANDOM_IO)
-		c->p99_us /= pow(f, loss);
+	/* the watts are all spent at this depth, and a deeper queue gets no more of them */
+	c->most_mb_s = MIN(c->most_mb_s, MAX(c->mb_s, c->alone_mb_s));
+	c->alone_mb_s = MIN(c->alone_mb_s, c->mb_s);
 	c->error *= 1.5;
 	c->estimated = true;
 }
@@ -138,27 +140,43 @@ static void cap_cell(Cell *c, double idle_w, double ceiling_w, Direction d, Patt
 typedef struct Parts {
 	double seconds;               /* for one mean IO */
 	double watts, error, squares; /* weighted by seconds, seconds, seconds^2 */
-	double p99_us;
+	/* for one mean IO: alone, the mean of its squares, and where the device does its most */
+	double alone_s, alone_square_s2, least_s;
+	double tail; /* the largest */
 	bool estimated;
 } Parts;
 
 static void add_part(Parts *sum, const StateModel *m, const Shaped *s, Direction d, Pattern t,
 		     double ceiling_w)
 {
-	double share = shaped_share(s, d, t), seconds;
+	double share = shaped_share(s, d, t), bytes = s->kib[d] * 1024, seconds, alone_s;
 	Cell c;
 
 	if (share <= 0)
 		return;
 	surface_at(&m->surface[d][t], s->depth, s->kib[d], &c);
 	cap_cell(&c, m->profile->idle_w, ceiling_w, d, t);
-	seconds = share * s->kib[d] * 1024 / (MAX(c.mb_s, 1e-6) * 1e6);
+	seconds = share * bytes / (MAX(c.mb_s, 1e-6) * 1e6);
+	alone_s = bytes / (MAX(c.alone_mb_s, 1e-6) * 1e6);
 	sum->seconds += seconds;
 	sum->watts += seconds * (m->profile->idle_w + c.dynamic_w);
 	sum->error += seconds * c.error;
 	sum->squares += seconds * seconds;
-	sum->p99_us = MAX(sum->p99_us, c.p99_us);
+	sum->alone_s += share * alone_s;
+	sum->alone_square_s2 += share * alone_s * alone_s * (1 + c.deviation * c.deviation);
+	sum->least_s += share * bytes / (MAX(c.most_mb_s, 1e-6) * 1e6);
+	sum->tail = MAX(sum->tail, c.tail);
 	sum->estimated |= c.estimated;
+}
+
+/* The 99th percentile over the mean: IOs of a mix wait in one queue, and differ among each other
+ * besides. */
+static double tail_of(const Parts *sum, double depth)
+{
+	double square = sum->alone_square_s2 / (sum->alone_s * sum->alone_s) - 1;
+	double servers = CLAMP(sum->alone_s / sum->least_s, 1.0, depth);
+
+	return MAX(sum->tail * service_tail(depth, servers, sqrt(MAX(square, 0))), 1.0);
 }
 
 /* Nibler and Ropars found mixes up to 27 % off the weighted mean of the pure runs: so much at an
@@ -275,8 +293,8 @@ void predict_in(const StateModel *m, const Mix *mix, const Setting *s, double mo
 	correct(m, mix, s, ret);
 	if (s->pace_w > 0)
 		pace(p, &shaped, s->pace_w, ret);
-	/* Little: no latency is shorter than the time the others in the queue take */
-	ret->p99_us = MAX(sum.p99_us, 1e6 * shaped.depth / ret->iops) + m->exit_us;
+	/* the mean is by Little's law */
+	ret->p99_us = tail_of(&sum, shaped.depth) * 1e6 * shaped.depth / ret->iops + m->exit_us;
 	if (s->condition != CONDITION_ACTIVE && c->present)
 		ret->p99_us += c->recovery_s * 1e6;
 	if (s->link == LINK_MEDIUM_DIPM)

@@ -5,15 +5,12 @@
 #include <math.h>
 
 #include "model/profile-file.h"
+#include "model/service.h"
 #include "petri/predict.h"
 #include "petri/study.h"
 
-/* How much service times differ a profile says by the 99th percentile of an IO alone at the device.
- * Where that was not measured, half of the mean is assumed on flash: Borba, Tavares and Maciel
- * measured from 1 to 80 % of it on an SSD. */
-#define FLASH_DEVIATION 0.5
-#define DEEPEST         65536.0
-#define THINK_PART      1e-4 /* of the time between two answers: nobody waits for the workload */
+#define DEEPEST    65536.0
+#define THINK_PART 1e-4 /* of the time between two answers: nobody waits for the workload */
 #define STATES_MAX                                                                                 \
 	2000.0 /* nets beyond this are made smaller: it takes milliseconds to solve one */
 
@@ -87,46 +84,6 @@ int response_of_queue(const ResponseQueue *q, Response *ret)
 	return 0;
 }
 
-/* The point of one IO at a time that is the nearest in size, of those with a 99th percentile. */
-static const Point *measured_alone(const Profile *p, Direction d, Pattern t, double kib)
-{
-	const Point *best = NULL;
-
-	for (const Point *q = p->points; q < p->points + p->n_points; q++)
-		if (q->p99_us > 0 && q->depth == 1 && !point_is_mix(q) && q->direction == d &&
-		    q->pattern == t &&
-		    (!best || fabs(log(q->chunk_kib / kib)) < fabs(log(best->chunk_kib / kib))))
-			best = q;
-	return best;
-}
-
-/* The deviation, relative to the mean, of gamma distributed times whose 99th percentile is so many
- * times the mean: the root of Wilson and Hilferty's approximation of its quantiles. */
-static double deviation_of_tail(double tail)
-{
-	double b = 2.3263 / 3, excess = cbrt(MAX(tail, 1.0)) - 1;
-	double root = b * b - 4 * excess / 9;
-
-	return 4.5 * (b - sqrt(MAX(root, 0.0)));
-}
-
-/* Relative to the mean. A disk's is the study's where it was not measured, of its IOs of 4 KiB and
- * 1 MiB the one that is nearer in size. */
-static double deviation_of(const Profile *p, Direction d, Pattern t, double kib, bool *assumed)
-{
-	const Point *q = measured_alone(p, d, t, kib);
-	const StudyOperation *o;
-
-	if (q)
-		return deviation_of_tail(q->p99_us * q->iops / 1e6);
-	if (p->kind != KIND_HDD) {
-		*assumed = true;
-		return FLASH_DEVIATION;
-	}
-	o = study_operation(STUDY_HDD, d == WRITE_IO, t == RANDOM_IO, kib < 64);
-	return o->deviation_ms / o->mean_ms;
-}
-
 /* One after the other: what an IO alone takes. */
 static Setting alone(const Setting *s)
 {
@@ -159,7 +116,7 @@ static void add_part(Service *sum, const Profile *p, const Mix *mix, const Setti
 	part.random_share = t == RANDOM_IO;
 	predict(p, &part, &one, &at);
 	mean_s = 1 / at.iops;
-	deviation = deviation_of(p, d, t, mix_mean_kib(&part), &sum->assumed);
+	deviation = service_deviation(p, d, t, mix_mean_kib(&part), &sum->assumed);
 	sum->mean_s += share * mean_s;
 	sum->square_s2 += share * mean_s * mean_s * (1 + deviation * deviation);
 }

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/service.h"
+
 /* An error grows by so much where a value comes from ratios of other points, from outside the
  * points' range, or from points of another direction or pattern. */
 #define WIDER_BY_RATIO    1.5
@@ -36,7 +38,10 @@ static Cell mix_cells(const Cell *a, const Cell *b, double t)
 	return (Cell){
 		.dynamic_w = a->dynamic_w + t * (b->dynamic_w - a->dynamic_w),
 		.mb_s = a->mb_s + t * (b->mb_s - a->mb_s),
-		.p99_us = a->p99_us + t * (b->p99_us - a->p99_us),
+		.alone_mb_s = a->alone_mb_s + t * (b->alone_mb_s - a->alone_mb_s),
+		.most_mb_s = a->most_mb_s + t * (b->most_mb_s - a->most_mb_s),
+		.deviation = a->deviation + t * (b->deviation - a->deviation),
+		.tail = a->tail + t * (b->tail - a->tail),
 		.error = a->error + t * (b->error - a->error),
 		.estimated = (t < 1 && a->estimated) || (t > 0 && b->estimated),
 	};
@@ -56,7 +61,7 @@ static Cell deepen(const Cell *low, const Cell *high, double doublings, double t
 		bounded = MIN(t, (most_mb_s - low->mb_s) / (high->mb_s - low->mb_s));
 	}
 	c = mix_cells(low, high, bounded);
-	c.p99_us = low->p99_us + t * (high->p99_us - low->p99_us);
+	c.tail = low->tail + t * (high->tail - low->tail);
 	return c;
 }
 
@@ -115,7 +120,7 @@ static bool fill_by_ratio(Surface *s, const Known *k, unsigned i, unsigned j)
 			s->cell[i][j] = (Cell){
 				.dynamic_w = ratio(a->dynamic_w, b->dynamic_w, pivot->dynamic_w),
 				.mb_s = ratio(a->mb_s, b->mb_s, pivot->mb_s),
-				.p99_us = ratio(a->p99_us, b->p99_us, pivot->p99_us),
+				.tail = NAN,
 				.error = WIDER_BY_RATIO * MAX(a->error, b->error),
 				.estimated = true,
 			};
@@ -177,11 +182,40 @@ static void compute_reach(Surface *s, double idle_w)
 		}
 }
 
-/* Mean latency is depth / IOPS (Little); where a point gives no 99th percentile, three times that.
- */
-static double point_p99(const Point *p)
+static double servers_of(const Cell *c, double depth)
 {
-	return p->p99_us > 0 || p->iops <= 0 ? p->p99_us : 3e6 * p->depth / p->iops;
+	return CLAMP(c->most_mb_s / c->alone_mb_s, 1.0, depth);
+}
+
+/* NAN: it was not measured. By Little's law the mean is depth over IOs a second. */
+static double tail_of(const Point *p)
+{
+	return p->p99_us > 0 && p->iops > 0 ? p->p99_us * p->iops / 1e6 / p->depth : NAN;
+}
+
+/* The tails of points, which are the whole tails so far, become what the closed form leaves of
+ * them; it stands alone where none was measured. */
+static void describe_waits(Surface *s, const Profile *p, Direction d, Pattern t)
+{
+	for (unsigned j = 0; j < s->n_chunks; j++) {
+		double deviation = service_deviation(p, d, t, exp2(s->chunk[j]), &(bool){ false });
+		double most_mb_s = 0;
+
+		for (unsigned i = 0; i < s->n_depths; i++)
+			most_mb_s = MAX(most_mb_s, s->cell[i][j].mb_s);
+		for (unsigned i = 0; i < s->n_depths; i++) {
+			Cell *c = &s->cell[i][j];
+			double depth = exp2(s->depth[i]);
+
+			c->alone_mb_s = s->cell[0][j].mb_s;
+			c->most_mb_s = most_mb_s;
+			c->deviation = deviation;
+			c->tail = isnan(c->tail)
+					  ? 1
+					  : c->tail / service_tail(depth, servers_of(c, depth),
+								   deviation);
+		}
+	}
 }
 
 static bool surface_build(Surface *s, const Profile *p, int state, Direction d, Pattern t,
@@ -208,13 +242,14 @@ static bool surface_build(Surface *s, const Profile *p, int state, Direction d, 
 		s->cell[i][j] = (Cell){
 			.dynamic_w = MAX(q->watts - p->idle_w, 0),
 			.mb_s = q->mb_s,
-			.p99_us = point_p99(q),
+			.tail = tail_of(q),
 			.error = (q->error > 0 ? q->error : p->error) * wider,
 			.estimated = q->estimated || wider > 1,
 		};
 	}
 	s->smallest_kib = exp2(s->chunk[0]);
 	fill_unknown(s, &known);
+	describe_waits(s, p, d, t);
 	compute_reach(s, p->idle_w);
 	return true;
 }
@@ -273,6 +308,13 @@ static Place place(const double *axis, unsigned n, double v)
 	return p;
 }
 
+static void shrink(Cell *c, double factor)
+{
+	c->mb_s *= factor;
+	c->alone_mb_s *= factor;
+	c->most_mb_s *= factor;
+}
+
 void surface_at(const Surface *s, double depth, double chunk_kib, Cell *ret)
 {
 	Place d = place(s->depth, s->n_depths, log2(depth));
@@ -288,7 +330,7 @@ void surface_at(const Surface *s, double depth, double chunk_kib, Cell *ret)
 	}
 	/* IOs smaller than any measured come as often, with fewer bytes */
 	if (chunk_kib < s->smallest_kib)
-		ret->mb_s *= chunk_kib / s->smallest_kib;
+		shrink(ret, chunk_kib / s->smallest_kib);
 }
 
 double surface_most_w(const Surface *s)

@@ -12,8 +12,11 @@
 
 typedef struct Cell {
 	double dynamic_w; /* above idle */
-	double mb_s, p99_us;
-	double error; /* relative, of the whole watts */
+	double mb_s;
+	double alone_mb_s, most_mb_s; /* of one IO at a time, and at whatever depth gives most */
+	double deviation;             /* of an IO's service time, relative to its mean */
+	double tail;                  /* 99th percentile over what service_tail() makes of these */
+	double error;                 /* relative, of the whole watts */
 	bool estimated;
 } Cell;
 

@@ -83,6 +83,25 @@ static void the_99th_percentile_never_falls_with_depth(void **state)
 		}
 }
 
+/* The net's times differ by a third at least, as it has few phases: disks' differ less. */
+static void what_is_planned_with_is_near_what_the_net_says(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < store->n; i++)
+		for (size_t k = 0; k < ELEMENTSOF(mixes); k++)
+			for (unsigned depth = 1; depth <= 256; depth *= 2) {
+				const Profile *p = store->profiles[i];
+				Prediction at;
+				Response r = predicted(p, &mixes[k], depth, &at);
+
+				if (p->kind != KIND_HDD)
+					assert_within(at.p99_us, r.p99_us, 0.2);
+				else
+					assert_true(at.p99_us <= 1.15 * r.p99_us &&
+						    at.p99_us >= r.mean_us);
+			}
+}
+
 /* The probability that the sum of n exponential times of mean 1 is above t. */
 static double erlang_above(unsigned n, double t)
 {
@@ -180,6 +199,23 @@ static void a_measured_99th_percentile_comes_first(void **state)
 	assert_false(predicted(p, &mixes[2], 4, &at).p99_measured);
 }
 
+static void what_is_planned_with_at_a_measured_point_is_what_was_measured(void **state)
+{
+	Profile *p = (Profile *)profile_store_get(store, "samsung-pm9a3");
+	Point *q = find_point(p, 4, 256);
+	Mix mix = mixes[2];
+	Prediction at;
+
+	(void)state;
+	mix.depth = 4;
+	for (double tail = 1; tail < 20; tail *= 2) {
+		q->p99_us = tail * 4e6 / q->iops;
+		predict(p, &mix, &SETTING_AS_FOUND, &at);
+		assert_within(at.p99_us, q->p99_us, 1e-3);
+	}
+	q->p99_us = 0;
+}
+
 static void what_is_assumed_is_marked_estimated(void **state)
 {
 	Prediction at;
@@ -245,6 +281,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_mean_is_by_littles_law_what_predict_says),
 		cmocka_unit_test(the_99th_percentile_never_falls_with_depth),
+		cmocka_unit_test(what_is_planned_with_is_near_what_the_net_says),
+		cmocka_unit_test(what_is_planned_with_at_a_measured_point_is_what_was_measured),
 		cmocka_unit_test(ios_at_one_exponential_server_wait_for_all_before_them),
 		cmocka_unit_test(nobody_waits_where_there_are_as_many_servers_as_ios),
 		cmocka_unit_test(the_wait_at_many_exponential_servers_is_that_of_one_fast_one),
