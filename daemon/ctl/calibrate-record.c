@@ -24,6 +24,14 @@ static void print_literal(FILE *f, const char *text)
 		fputc(strchr("*[]\\", *text) ? '?' : *text, f);
 }
 
+/* The model of a profile is a glob, as that of a record. udev has "_" where a drive's model has a
+ * space (ID_MODEL, by which systemd's 90-iocost.rules looks a drive up); "?" is either. */
+static void print_model(FILE *f, const char *glob)
+{
+	for (; *glob; glob++)
+		fputc(*glob == ' ' ? '?' : *glob, f);
+}
+
 static void print_states(FILE *f, const Profile *p)
 {
 	for (unsigned i = 0; i < p->n_states; i++)
@@ -61,9 +69,9 @@ static void print_record(FILE *f, const Profile *p, const char *firmware)
 {
 	size_t number = 0;
 
-	/* the model of a profile is a glob, as that of a record */
-	fprintf(f, "# What a drive draws and gives, by storpowerctl calibrate\n" MATCH "%s" FWREV,
-		p->models[0]);
+	fputs("# What a drive draws and gives, by storpowerctl calibrate\n" MATCH, f);
+	print_model(f, p->models[0]);
+	fputs(FWREV, f);
 	if (firmware && *firmware)
 		print_literal(f, firmware);
 	else

@@ -115,12 +115,23 @@ static int take_header(Calibration *c, const char *line)
 	return c->idle_w > 0 ? 0 : -EBADMSG;
 }
 
+static bool is_point(json_object *o)
+{
+	static const char *const numbers[] = { "PowerState", "Depth", "Chunk",  "ReadShare",
+					       "Power",      "IOPS",  "Rounds", "Throughput" };
+
+	for (size_t i = 0; i < ELEMENTSOF(numbers); i++)
+		if (isnan(json_number(o, numbers[i])))
+			return false;
+	return true;
+}
+
 static int take_point(Calibration *c, const char *line)
 {
 	_cleanup_json_ json_object *o = json_tokener_parse(line);
 	CalibratePoint *p;
 
-	if (!o || isnan(json_number(o, "Power")) || isnan(json_number(o, "Throughput")))
+	if (!is_point(o))
 		return -EBADMSG;
 	p = ARRAY_GROW(c->points, c->n_points);
 	if (!p)

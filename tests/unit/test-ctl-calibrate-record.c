@@ -76,7 +76,7 @@ static void the_match_line_is_that_of_iocost(void **state)
 	assert_int_equal(profile_read(shipped, &p), 0);
 	assert_int_equal(calibrate_export(p, "FW[1]", &record), 0);
 	assert_non_null(
-		strstr(record, "\nblock:*:name:SAMSUNG MZ[WP]LJ800*:fwrev:FW?1?:\n STORPOWER_"));
+		strstr(record, "\nblock:*:name:SAMSUNG?MZ[WP]LJ800*:fwrev:FW?1?:\n STORPOWER_"));
 	assert_int_equal(calibrate_export(p, NULL, &any), 0);
 	assert_non_null(strstr(any, ":fwrev:*:\n"));
 }
