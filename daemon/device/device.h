@@ -38,7 +38,8 @@ typedef struct DeviceCounters {
 typedef struct DeviceOps {
 	/* sysfs attributes, by path below /sys/block/NAME: "queue/nr_requests",
 	 * "sda1/bcache/cache_mode"; "host/NAME" is one of the SCSI host's
-	 * (/sys/class/scsi_host/hostN/NAME). -ENXIO: the device is there, and the block device is
+	 * (/sys/class/scsi_host/hostN/NAME) or, where there is one only, of the NVMe controller's
+	 * (/sys/class/nvme/nvmeN/NAME). -ENXIO: the device is there, and the block device is
 	 * gone that the attribute was of; cgroup_... alike */
 	int (*attr_read)(Device *d, const char *attr, char *buf, size_t size);
 	int (*attr_write)(Device *d, const char *attr, const char *value);

@@ -243,6 +243,16 @@ static int take_namespaces(Device *d, const NvmeSubsystem *s)
 	return i->block || d->block_why_not ? 0 : -ENOMEM;
 }
 
+/* An attribute of one controller tells nothing of another that leads to the same drive. */
+static int take_controller(Device *d, const NvmeSubsystem *s)
+{
+	RealDevice *i = d->impl;
+
+	if (strv_length(s->controllers) == 1)
+		i->host = strdup(i->folder);
+	return i->host || strv_length(s->controllers) > 1 ? 0 : -ENOMEM;
+}
+
 /* Where the controller does not answer, the block layer's part still works. */
 static int attach_nvme(Device *d, char *const *controllers)
 {
@@ -285,7 +295,9 @@ static int new_controller(const char *sysfs_root, const char *name, Device **ret
 	if (!d)
 		return -ENOMEM;
 	i = NULL; /* the device's own now */
-	r = take_namespaces(d, &subsystem);
+	r = take_controller(d, &subsystem);
+	if (r >= 0)
+		r = take_namespaces(d, &subsystem);
 	if (r >= 0)
 		r = set_text(&d->node, text_printf("/dev/%s", name));
 	if (r >= 0 && streq(sysfs_root, "/sys"))

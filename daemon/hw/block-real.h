@@ -15,7 +15,7 @@ typedef struct RealDevice {
 	char *folder;      /* is gone when the device is */
 	ino_t inode;       /* of the folder: names are given out again, these are not */
 	char *block;       /* has queue/ and device/; NULL where there is no one block device */
-	char *host;        /* of the SCSI host; NULL: none */
+	char *host;        /* of the SCSI host, or of the only NVMe controller; NULL: none */
 	char **stats;      /* files "stat" that make up its counters */
 	char *cgroup_root; /* NULL: no cgroup v2 */
 	NvmeDevice *nvme;  /* NULL: no controller, or it did not answer */

@@ -17,4 +17,5 @@ extern const Knob knob_nr_requests;
 extern const Knob knob_async_depth;
 extern const Knob knob_max_sectors;
 extern const Knob knob_link_power;
+extern const Knob knob_idle_latency;
 extern const Knob knob_condition;

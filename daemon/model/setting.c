@@ -93,7 +93,7 @@ unsigned setting_mechanisms(const Setting *s)
 		set |= MECHANISM_POWER_LIMIT;
 	if (s->condition != CONDITION_ACTIVE)
 		set |= MECHANISM_CONDITION;
-	if (s->link != LINK_AS_FOUND)
+	if (s->link != LINK_AS_FOUND || s->idle_latency_us > 0)
 		set |= MECHANISM_LINK;
 	if (s->depth > 0)
 		set |= MECHANISM_DEPTH;
@@ -112,7 +112,10 @@ void setting_take(Setting *to, const Setting *from, Mechanism m)
 	case MECHANISM_POWER_STATE: to->power_state = from->power_state; break;
 	case MECHANISM_POWER_LIMIT: to->limit_w = from->limit_w; break;
 	case MECHANISM_CONDITION: to->condition = from->condition; break;
-	case MECHANISM_LINK: to->link = from->link; break;
+	case MECHANISM_LINK:
+		to->link = from->link;
+		to->idle_latency_us = from->idle_latency_us;
+		break;
 	case MECHANISM_DEPTH: to->depth = from->depth; break;
 	case MECHANISM_CHUNK: to->chunk_kib = from->chunk_kib; break;
 	case MECHANISM_PACING: to->pace_w = from->pace_w; break;
@@ -124,7 +127,8 @@ void setting_take(Setting *to, const Setting *from, Mechanism m)
 bool setting_equal(const Setting *a, const Setting *b)
 {
 	return a->power_state == b->power_state && a->limit_w == b->limit_w &&
-	       a->condition == b->condition && a->link == b->link && a->depth == b->depth &&
+	       a->condition == b->condition && a->link == b->link &&
+	       a->idle_latency_us == b->idle_latency_us && a->depth == b->depth &&
 	       a->chunk_kib == b->chunk_kib && a->pace_w == b->pace_w && a->redirect == b->redirect;
 }
 
@@ -141,9 +145,12 @@ bool offer_equal(const Offer *a, const Offer *b)
 
 Exactness setting_exactness(const Setting *s)
 {
-	unsigned used = setting_mechanisms(s);
+	Setting saving = *s;
 	Exactness worst = EXACT;
+	unsigned used;
 
+	saving.idle_latency_us = 0; /* no watts hang on it */
+	used = setting_mechanisms(&saving);
 	for (size_t i = 0; i < ELEMENTSOF(mechanisms); i++)
 		if (used & mechanisms[i].mechanism)
 			worst = MAX(worst, mechanisms[i].exactness);
@@ -179,6 +186,8 @@ char *setting_text(char *buf, size_t size, const Setting *s)
 		append(buf, size, &at, "%s", condition_name(s->condition));
 	if (s->link != LINK_AS_FOUND)
 		append(buf, size, &at, "link power saving");
+	if (s->idle_latency_us > 0)
+		append(buf, size, &at, "wakes from idle within %g ms", s->idle_latency_us / 1e3);
 	if (s->depth > 0)
 		append(buf, size, &at, "depth %u", s->depth);
 	if (s->chunk_kib > 0)

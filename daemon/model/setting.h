@@ -24,7 +24,7 @@ typedef enum Mechanism {
 	MECHANISM_POWER_STATE = 1 << 0, /* NVMe feature 02h */
 	MECHANISM_POWER_LIMIT = 1 << 1, /* NVMe 2.3 feature 23h */
 	MECHANISM_CONDITION = 1 << 2,   /* ATA/SCSI idle_a-c, standby */
-	MECHANISM_LINK = 1 << 3,        /* SATA link power management */
+	MECHANISM_LINK = 1 << 3,        /* SATA link power management; APST's latency of NVMe */
 	MECHANISM_DEPTH = 1 << 4,       /* IOs outstanding at the device */
 	MECHANISM_CHUNK = 1 << 5,       /* largest IO, KiB */
 	MECHANISM_PACING = 1 << 6,      /* io.cost priced in joules */
@@ -59,6 +59,9 @@ typedef struct Setting {
 	double limit_w;      /* NVMe power limit; 0 as found */
 	Condition condition; /* CONDITION_ACTIVE also is as found */
 	LinkPower link;
+	/* An idle NVMe drive enters no state by itself (APST) that takes longer to leave, in us;
+	 * 0 as found. */
+	unsigned idle_latency_us;
 	Redirect redirect;
 	unsigned depth;     /* IOs; 0 as found */
 	unsigned chunk_kib; /* 0 as found */

@@ -26,7 +26,8 @@ static bool rests_otherwise(const PlannedDevice *held, const PlannedDevice *next
 	if (condition_is_sleep(was) == condition_is_sleep(is) &&
 	    held->setting.redirect != next->setting.redirect)
 		return true;
-	if (held->setting.link != next->setting.link)
+	if (held->setting.link != next->setting.link ||
+	    held->setting.idle_latency_us != next->setting.idle_latency_us)
 		return true;
 	return (next->reason == PLAN_RESTING && is > was) ||
 	       (held->reason == PLAN_RESTING && is < was);

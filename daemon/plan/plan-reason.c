@@ -28,6 +28,11 @@ static PlanReason reason_where_short(const Work *w, size_t i, const PlannedDevic
 									  : PLAN_FLOOR_KEPT;
 }
 
+static PlanReason reason_unlimited(const PlannedDevice *d)
+{
+	return d->setting.idle_latency_us ? PLAN_IDLES_LIGHTLY : PLAN_UNLIMITED;
+}
+
 PlanReason plan_reason(const Work *w, size_t i, const PlannedDevice *d, bool short_of_watts)
 {
 	const PlanDevice *in = &w->in->devices[i];
@@ -41,7 +46,7 @@ PlanReason plan_reason(const Work *w, size_t i, const PlannedDevice *d, bool sho
 	if (condition_is_sleep(d->setting.condition))
 		return w->needed[i] && !stays_asleep(w, i) ? PLAN_NEEDED : PLAN_ASLEEP;
 	if (w->is_free[i])
-		return PLAN_UNLIMITED;
+		return reason_unlimited(d);
 	if (w->frontier[i]->n < 2 && (w->binding || short_of_watts))
 		return PLAN_NO_KNOB;
 	if (d->p99_us > w->terms[i].p99_us && in->demand_mb_s > 0)
@@ -55,7 +60,7 @@ PlanReason plan_reason(const Work *w, size_t i, const PlannedDevice *d, bool sho
 	if (w->pinned[i])
 		return PLAN_GROUP_LIMIT;
 	if (!w->binding || (counts_expected(w, i) && d->cap_w >= w->free_w[i]))
-		return PLAN_UNLIMITED;
+		return reason_unlimited(d);
 	if (d->cap_w < w->free_w[i] && d->mb_s >= in->demand_mb_s * (1 - 1e-9))
 		return PLAN_LOW_DEMAND;
 	return PLAN_SHARE;
@@ -82,6 +87,7 @@ const char *plan_reason_text(PlanReason r)
 		[PLAN_SLOW] = "no setting keeps its p99: as found",
 		[PLAN_PINNED] = "a claim pins its power state",
 		[PLAN_PIN_FORBIDDEN] = "the policy forbids what a claim pins: as found",
+		[PLAN_IDLES_LIGHTLY] = "no budget binds; idle states keep the policy's p99",
 	};
 
 	return (unsigned)r < ELEMENTSOF(texts) ? texts[r] : "unknown";

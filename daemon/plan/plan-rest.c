@@ -57,12 +57,32 @@ Condition light_rest_of(const Work *w, size_t i)
 LinkPower link_rest_of(const Work *w, size_t i)
 {
 	const PlanDevice *d = &w->in->devices[i];
-	bool allowed = allows(w, i, MECHANISM_LINK) &&
+	bool allowed = d->profile->kind != KIND_NVME && allows(w, i, MECHANISM_LINK) &&
 		       shallower(d->rest, w->in->policy->rest) >= CONDITION_IDLE_B &&
 		       light_rest_of(w, i) == CONDITION_ACTIVE &&
 		       d->profile->link_recovery_s * 1e6 <= w->terms[i].p99_us;
 
 	return allowed && d->profile->link_saving_w > 0 ? LINK_MEDIUM_DIPM : LINK_AS_FOUND;
+}
+
+/* An NVMe drive that idles enters states by itself from which its next IO takes a while to bring it
+ * back. Under a budget those stay, because they save watts, but for the ones that take longer than
+ * the policy promises: to enter and to leave, because an IO may come at the worst moment. The
+ * kernel compares what is set with the time to leave a state alone. */
+unsigned idle_latency_of(const Work *w, size_t i)
+{
+	const Profile *p = w->in->devices[i].profile;
+	double most_us = w->terms[i].p99_us, below_us = INFINITY;
+
+	if (p->kind != KIND_NVME || !allows(w, i, MECHANISM_LINK) || !limit_holds(w, i))
+		return 0;
+	for (unsigned n = 0; n < p->n_states; n++) {
+		const PowerState *s = &p->states[n];
+
+		if (s->present && !s->operational && (double)s->entry_us + s->exit_us > most_us)
+			below_us = MIN(below_us, (double)s->exit_us);
+	}
+	return isfinite(below_us) ? (unsigned)MAX(MIN(most_us, below_us - 1), 1.0) : 0;
 }
 
 static void rest(const Work *w, size_t i, Condition c, PlannedDevice *ret)

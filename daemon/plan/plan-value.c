@@ -39,8 +39,9 @@ static bool is_current(const Setting *s, const Setting *current)
 
 	if (s->pace_w > 0 && other.pace_w > 0)
 		other.pace_w = s->pace_w;
-	/* redirection makes no choice different; it is added when all choices are made */
+	/* these make no choice different; they are added when all choices are made */
 	other.redirect = s->redirect;
+	other.idle_latency_us = s->idle_latency_us;
 	if (!condition_is_sleep(other.condition))
 		other.condition = CONDITION_ACTIVE;
 	return setting_equal(s, &other);

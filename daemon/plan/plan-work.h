@@ -296,6 +296,8 @@ static inline bool pin_counts(const Work *w, size_t i)
 Condition light_rest_of(const Work *w, size_t i);
 /* The link's part of it. */
 LinkPower link_rest_of(const Work *w, size_t i);
+/* Setting.idle_latency_us */
+unsigned idle_latency_of(const Work *w, size_t i);
 /* Lets devices with nothing to do rest; -ENOMEM. */
 int rest_devices(const Work *w, PlannedDevice *devices);
 /* plan-group.c: solves the whole node, and by itself each group that is over its limit, where it is

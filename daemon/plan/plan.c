@@ -45,8 +45,10 @@ static void describe_new(const Work *w, size_t i, PlannedDevice *ret)
 	ret->mb_s = MIN(ret->mb_s, demand);
 	predict_at(d, &at.setting, &p);
 	ret->setting = at.setting;
-	if (!d->held && !w->terms[i].protect)
+	if (!d->held && !w->terms[i].protect) {
 		ret->setting.redirect = redirect_of(w, i, at.setting.condition);
+		ret->setting.idle_latency_us = idle_latency_of(w, i);
+	}
 	ret->cap_w = pick->cap_w;
 	ret->counted_w = pick->watts;
 	ret->expect_w = MIN(corrected_w(d, p.watts * bias, ret->cap_w), ret->cap_w);

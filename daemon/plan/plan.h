@@ -90,6 +90,8 @@ typedef enum PlanReason {
 	PLAN_SLOW,         /* no setting is as fast as the policy wants it */
 	PLAN_PINNED,       /* a claim pins its power state */
 	PLAN_PIN_FORBIDDEN, /* a claim would, and the policy does not allow it */
+	PLAN_IDLES_LIGHTLY, /* as found, but that it idles no deeper than the policy's p99 allows
+			     */
 } PlanReason;
 
 typedef struct PlannedDevice {

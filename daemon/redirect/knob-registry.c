@@ -19,6 +19,7 @@ const Knob *const knob_registry[] = {
 	&knob_async_depth,
 	&knob_max_sectors,
 	&knob_link_power,
+	&knob_idle_latency,
 	&knob_redirect_bcache,
 	&knob_redirect_writecache,
 	&knob_redirect_md,
@@ -43,10 +44,8 @@ const Knob *knob_find(const char *name)
 
 JournalSurvival knob_survival_of_removal(const char *name)
 {
-	const Knob *k = knob_find(name);
-
 	/* a link's policy is that of the host, which stays when the disk is pulled */
-	return k && k->mechanism == MECHANISM_LINK ? SURVIVES_WHOLE : knob_survival(name);
+	return knob_find(name) == &knob_link_power ? SURVIVES_WHOLE : knob_survival(name);
 }
 
 JournalSurvival knob_survival(const char *name)

@@ -345,6 +345,8 @@ static void a_subsystem_is_one_device_however_many_controllers_lead_to_it(void *
 	inventory_freep(&i);
 	i = open_one(root, "serial:S", &seen);
 	assert_int_equal(seen.added, 1);
+	assert_int_equal(seen.device->ops->attr_read(seen.device, "host/state", text, sizeof(text)),
+			 -EOPNOTSUPP); /* of which of the two? */
 	/* the queues are several; a cgroup's limit on the head holds for all of them */
 	assert_true(seen.device->devnum == makedev(259, 9));
 	assert_int_equal(
@@ -358,6 +360,9 @@ static void a_subsystem_is_one_device_however_many_controllers_lead_to_it(void *
 	assert_true(seen.added == 2 && seen.removed == 1);
 	assert_string_equal(seen.device->id, "serial:S");
 	assert_null(seen.device->block_why_not);
+	assert_int_equal(seen.device->ops->attr_read(seen.device, "host/state", text, sizeof(text)),
+			 0);
+	assert_string_equal(text, "live");
 	seen_free(&seen);
 }
 

@@ -46,6 +46,10 @@ static void a_setting_knows_its_mechanisms_and_its_worst_exactness(void **state)
 	s.depth = 1;
 	assert_int_equal(setting_mechanisms(&s), MECHANISM_POWER_STATE | MECHANISM_DEPTH);
 	assert_int_equal(setting_exactness(&s), EXACT);
+	s.idle_latency_us = 5000; /* saves nothing that could be missed */
+	assert_int_equal(setting_mechanisms(&s),
+			 MECHANISM_POWER_STATE | MECHANISM_DEPTH | MECHANISM_LINK);
+	assert_int_equal(setting_exactness(&s), EXACT);
 	s.pace_w = 2;
 	assert_int_equal(setting_exactness(&s), MEAN);
 	s.condition = CONDITION_STANDBY_Z;
@@ -70,6 +74,8 @@ static void a_setting_reads_as_words(void **state)
 		       .limit_w = 12 };
 	assert_string_equal(setting_text(buf, sizeof(buf), &s),
 			    "limited to 12.0 W, idle_b, link power saving");
+	s = (Setting){ .power_state = -1, .idle_latency_us = 1500 };
+	assert_string_equal(setting_text(buf, sizeof(buf), &s), "wakes from idle within 1.5 ms");
 }
 
 int main(void)

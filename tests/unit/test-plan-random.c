@@ -34,7 +34,7 @@ static void draw_state_of(PlanDevice *d)
 	d->awake_redirect = below(4) == 0 ? REDIRECT_DRAIN : REDIRECT_AS_FOUND;
 	if (below(2))
 		d->offer.mechanisms |= MECHANISM_REDIRECT;
-	if (d->profile->kind == KIND_SATA_SSD)
+	if (d->profile->kind != KIND_HDD)
 		d->offer.mechanisms |= MECHANISM_LINK;
 	d->bias = below(2) ? 1 : 0.5 + below(100) / 100.0;
 	if (below(6) == 0)

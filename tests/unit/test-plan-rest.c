@@ -166,6 +166,134 @@ static void a_link_that_begins_or_ends_to_rest_is_worth_it_once(void **state)
 	assert_false(plan_worth_changing(rests, again, balanced));
 }
 
+/* States 3 and 4 are those of a 970 EVO Plus, which its kernel lets it enter by itself. */
+static void add_parking_states(Profile *p)
+{
+	p->n_states = 5;
+	p->states[3] =
+		(PowerState){ .present = true, .max_w = 0.07, .entry_us = 210, .exit_us = 1200 };
+	p->states[4] =
+		(PowerState){ .present = true, .max_w = 0.01, .entry_us = 2000, .exit_us = 8000 };
+}
+
+static unsigned idle_latency_under(const Node *n, PlanReason *ret_reason)
+{
+	_cleanup_(plan_freep) Plan *p = checked(n);
+
+	*ret_reason = p->devices[0].reason;
+	return p->devices[0].setting.idle_latency_us;
+}
+
+static void a_drive_idles_no_deeper_than_its_p99_allows(void **state)
+{
+	static const struct {
+		uint64_t p99_us;
+		unsigned latency_us; /* 0: none of its states is too deep */
+	} cases[] = { { 0, 0 },       { 1, 1 },       { 1000, 1000 }, { 1300, 1199 },
+		      { 1409, 1199 }, { 1410, 1410 }, { 5000, 5000 }, { 9000, 7999 },
+		      { 9999, 7999 }, { 10000, 0 },   { 1000000, 0 } };
+	PolicyRule rule = { .match = "*", .weight = 1 };
+	Policy policy = *balanced;
+	PlanReason reason;
+	Profile profile;
+	Node n;
+	(void)state;
+
+	policy.rules = &rule;
+	policy.n_rules = 1;
+	start(&n, 1000);
+	n.in.policy = &policy;
+	profile = *add(&n, "samsung-pm9a3", 100)->profile;
+	add_parking_states(&profile);
+	n.devices[0].profile = &profile;
+	n.devices[0].offer.mechanisms |= MECHANISM_LINK;
+	for (size_t k = 0; k < ELEMENTSOF(cases); k++) {
+		rule.p99_us = cases[k].p99_us;
+		assert_int_equal(idle_latency_under(&n, &reason), cases[k].latency_us);
+		assert_int_equal(reason, cases[k].latency_us ? PLAN_IDLES_LIGHTLY : PLAN_UNLIMITED);
+	}
+}
+
+static void how_deep_a_drive_idles_is_left_alone_unless_a_limit_holds_and_all_allow_it(void **state)
+{
+	PolicyRule rule = { .match = "*", .weight = 1, .p99_us = 5000 };
+	Policy policy = *balanced;
+	PlanReason reason;
+	Profile profile;
+	PlanDevice *d;
+	Node n;
+	(void)state;
+
+	policy.rules = &rule;
+	policy.n_rules = 1;
+	start(&n, INFINITY);
+	n.in.policy = &policy;
+	d = add(&n, "samsung-pm9a3", 0);
+	profile = *d->profile;
+	add_parking_states(&profile);
+	d->profile = &profile;
+	d->offer.mechanisms |= MECHANISM_LINK;
+	assert_int_equal(idle_latency_under(&n, &reason), 0); /* no budget */
+	assert_int_equal(reason, PLAN_UNLIMITED);
+	d->limit_w = 8;
+	assert_int_equal(idle_latency_under(&n, &reason), 5000);
+	assert_int_not_equal(reason, PLAN_IDLES_LIGHTLY); /* there is more to tell */
+	d->limit_w = INFINITY;
+	n.in.budget_w = 9;
+	assert_int_equal(idle_latency_under(&n, &reason), 5000);
+	d->offer.mechanisms &= ~(unsigned)MECHANISM_LINK;
+	assert_int_equal(idle_latency_under(&n, &reason), 0); /* it has no APST */
+	d->offer.mechanisms |= MECHANISM_LINK;
+	rule.forbidden = MECHANISM_LINK;
+	assert_int_equal(idle_latency_under(&n, &reason), 0);
+	rule.forbidden = 0;
+	rule.protect = true;
+	assert_int_equal(idle_latency_under(&n, &reason), 0);
+	rule.protect = false;
+	d->held = true;
+	d->held_w = 5;
+	assert_int_equal(idle_latency_under(&n, &reason), d->held_setting.idle_latency_us);
+	d->held = false;
+	profile.states[3].operational = profile.states[4].operational = true;
+	assert_int_equal(idle_latency_under(&n, &reason), 0);
+}
+
+static void how_deep_a_drive_idles_makes_no_choice_different(void **state)
+{
+	_cleanup_(plan_freep) Plan *before = NULL, *after = NULL;
+	PolicyRule rule = { .match = "*", .weight = 1, .p99_us = 5000 };
+	Policy policy = *balanced;
+	Profile profile;
+	Node n;
+	(void)state;
+
+	policy.rules = &rule;
+	policy.n_rules = 1;
+	start(&n, 30);
+	n.in.policy = &policy;
+	profile = *add(&n, "samsung-pm9a3", INFINITY)->profile;
+	n.devices[0].profile = &profile;
+	add(&n, "samsung-pm9a3", INFINITY)->profile = &profile;
+	for (size_t i = 0; i < 2; i++)
+		n.devices[i].offer.mechanisms |= MECHANISM_LINK;
+	before = checked(&n);
+	add_parking_states(&profile);
+	for (size_t i = 0; i < 2; i++) {
+		n.devices[i].current = before->devices[i].setting;
+		n.devices[i].current.idle_latency_us = 5000;
+	}
+	after = checked(&n);
+	assert_true(plan_worth_changing(before, after, balanced));
+	for (size_t i = 0; i < 2; i++) {
+		Setting *s = &after->devices[i].setting;
+
+		assert_int_equal(s->idle_latency_us, 5000);
+		s->idle_latency_us = 0;
+		assert_true(setting_equal(s, &before->devices[i].setting));
+		assert_true(after->devices[i].mb_s == before->devices[i].mb_s);
+	}
+}
+
 static void a_pool_rests_asleep_only_as_one(void **state)
 {
 	_cleanup_(plan_freep) Plan *all = NULL, *one_busy = NULL, *one_asleep = NULL;
@@ -292,6 +420,10 @@ int main(void)
 		cmocka_unit_test(a_disk_rests_only_where_all_allow_it),
 		cmocka_unit_test(the_link_of_an_idle_ssd_rests_only_where_all_allow_it),
 		cmocka_unit_test(a_link_that_begins_or_ends_to_rest_is_worth_it_once),
+		cmocka_unit_test(a_drive_idles_no_deeper_than_its_p99_allows),
+		cmocka_unit_test(
+			how_deep_a_drive_idles_is_left_alone_unless_a_limit_holds_and_all_allow_it),
+		cmocka_unit_test(how_deep_a_drive_idles_makes_no_choice_different),
 		cmocka_unit_test(a_pool_rests_asleep_only_as_one),
 		cmocka_unit_test(disks_that_rest_or_drain_do_not_take_turns),
 		cmocka_unit_test(a_change_of_rest_alone_is_worth_it_once),

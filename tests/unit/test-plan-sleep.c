@@ -262,12 +262,12 @@ static void every_reason_has_words(void **state)
 {
 	(void)state;
 
-	for (int r = PLAN_UNLIMITED; r <= PLAN_PIN_FORBIDDEN; r++) {
+	for (int r = PLAN_UNLIMITED; r <= PLAN_IDLES_LIGHTLY; r++) {
 		assert_string_not_equal(plan_reason_text(r), "unknown");
 		for (int k = PLAN_UNLIMITED; k < r; k++)
 			assert_string_not_equal(plan_reason_text(r), plan_reason_text(k));
 	}
-	assert_string_equal(plan_reason_text(PLAN_PIN_FORBIDDEN + 1), "unknown");
+	assert_string_equal(plan_reason_text(PLAN_IDLES_LIGHTLY + 1), "unknown");
 }
 
 int main(void)

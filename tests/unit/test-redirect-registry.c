@@ -24,10 +24,22 @@ static void the_registry_names_each_knob_once(void **state)
 	assert_null(knob_find("no-such-knob"));
 }
 
+/* The policy of a link is its port's. A controller that comes back has the kernel's own tolerance.
+ */
+static void what_stays_when_a_drive_is_pulled_is_put_back(void **state)
+{
+	(void)state;
+	assert_int_equal(knob_survival_of_removal("link-power"), SURVIVES_WHOLE);
+	assert_int_equal(knob_survival("link-power"), SURVIVES_NOT);
+	assert_int_equal(knob_survival_of_removal("idle-latency"), SURVIVES_NOT);
+	assert_int_equal(knob_survival_of_removal("no-such-knob"), SURVIVAL_UNKNOWN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_registry_names_each_knob_once),
+		cmocka_unit_test(what_stays_when_a_drive_is_pulled_is_put_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
