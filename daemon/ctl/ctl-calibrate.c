@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/sysfs.h"
 #include "ctl/calibrate-drive.h"
+#include "ctl/calibrate-grid.h"
 #include "ctl/calibrate-progress.h"
 #include "ctl/calibrate-real.h"
 
@@ -163,27 +164,6 @@ static int open_door(Session *s)
 	return r < 0 ? complain(STATUS_FAILURE, "%s: %s", s->path, strerror(-r)) : STATUS_OK;
 }
 
-static void fill_grid(Session *s)
-{
-	static const unsigned flash_depths[] = { 1, 2, 4, 8, 16, 32, 64, 128 },
-			      disk_depths[] = { 1, 4, 16, 32 };
-	static const unsigned chunks[] = { 4, 16, 64, 128, 256, 1024 };
-	static const DesignStream streams[] = { { 1, RANDOM_IO },
-						{ 1, SEQUENTIAL_IO },
-						{ 0, RANDOM_IO },
-						{ 0, SEQUENTIAL_IO },
-						{ 0.7, RANDOM_IO } };
-	bool disk = s->c.subject.kind == KIND_HDD;
-	DesignGrid *g = &s->c.plan.grid;
-
-	g->n_depths = disk ? ELEMENTSOF(disk_depths) : ELEMENTSOF(flash_depths);
-	memcpy(g->depths, disk ? disk_depths : flash_depths, g->n_depths * sizeof(unsigned));
-	g->n_chunks = ELEMENTSOF(chunks);
-	memcpy(g->chunks_kib, chunks, sizeof(chunks));
-	g->n_streams = s->ctl->calibrate.destructive ? ELEMENTSOF(streams) : 2;
-	memcpy(g->streams, streams, g->n_streams * sizeof(*streams));
-}
-
 /* Those that serve IO. Without nvme(1), or without a daemon that holds a state, as it is found. */
 static void fill_states(Session *s)
 {
@@ -219,7 +199,7 @@ static void make_plan(Session *s)
 	p->warm_up = WARM_UP;
 	p->most = MOST;
 	p->sure = SURE;
-	fill_grid(s);
+	calibrate_grid_fill(s->c.subject.kind, s->ctl->calibrate.destructive, &p->grid);
 	fill_states(s);
 }
 
@@ -316,8 +296,10 @@ static void find_known(Session *s)
 
 static int prepare(Session *s)
 {
-	int status = find_drive(s);
+	int status = calibrate_grid_parse(&s->ctl->calibrate, &s->c.plan.grid);
 
+	if (!status)
+		status = find_drive(s);
 	if (!status)
 		status = meet_daemon(s);
 	if (!status)

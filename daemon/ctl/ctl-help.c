@@ -73,6 +73,8 @@ static void print_options(void)
 	     "  --resume             calibrate: go on with one that was interrupted\n"
 	     "  --runs=N             calibrate: measure no more points than this; a quarter of all otherwise\n"
 	     "  --goal=PERCENT       calibrate: end when no setting is told with a larger error\n"
+	     "  --depths=1,8,64      calibrate: measure these numbers of IOs outstanding alone\n"
+	     "  --chunks=4K,64K      calibrate: measure these sizes of IOs alone\n"
 	     "  --export=FILE        calibrate: write a record to share, too, in the form of systemd's hwdb\n"
 	     "  --import=FILE        calibrate: make a profile of such a record; measure nothing\n"
 	     "  -o wide              list, plan, model: a line for each device, with every column\n"

@@ -38,6 +38,8 @@ typedef enum Option {
 	OPT_RESUME,
 	OPT_RUNS,
 	OPT_GOAL,
+	OPT_DEPTHS,
+	OPT_CHUNKS,
 	OPT_EXPORT,
 	OPT_IMPORT,
 	OPT_JSON, /* from here on: for every verb */
@@ -76,6 +78,8 @@ static const struct option long_options[] = {
 	{ "resume", no_argument, NULL, OPT_RESUME },
 	{ "runs", required_argument, NULL, OPT_RUNS },
 	{ "goal", required_argument, NULL, OPT_GOAL },
+	{ "depths", required_argument, NULL, OPT_DEPTHS },
+	{ "chunks", required_argument, NULL, OPT_CHUNKS },
 	{ "export", required_argument, NULL, OPT_EXPORT },
 	{ "import", required_argument, NULL, OPT_IMPORT },
 	{ "json", optional_argument, NULL, OPT_JSON },
@@ -87,7 +91,7 @@ static const struct option long_options[] = {
 	{},
 };
 
-#define BIT(option) (1u << ((option)-OPT_FOR))
+#define BIT(option) (UINT64_C(1) << ((option)-OPT_FOR))
 #define CLAIM_OPTIONS                                                                              \
 	(BIT(OPT_FOR) | BIT(OPT_START_IN) | BIT(OPT_REASON) | BIT(OPT_CLASS) | BIT(OPT_DEVICE) |   \
 	 BIT(OPT_GROUP) | BIT(OPT_TOLERANCE))
@@ -95,7 +99,7 @@ static const struct option long_options[] = {
 static const struct Verb {
 	const char *name;
 	int min_args, max_args; /* -1: any number */
-	unsigned options;       /* besides those for every verb */
+	uint64_t options;       /* besides those for every verb */
 	const char *usage;
 	int (*run)(Ctl *c);
 } verbs[] = {
@@ -122,8 +126,8 @@ static const struct Verb {
 	  "list | show | frontier | predict | compare | validate | drift [ARGUMENT...]",
 	  verb_model },
 	{ "calibrate", 1, 2,
-	  BIT(OPT_DESTRUCTIVE) | BIT(OPT_RESUME) | BIT(OPT_RUNS) | BIT(OPT_GOAL) | BIT(OPT_EXPORT) |
-		  BIT(OPT_IMPORT),
+	  BIT(OPT_DESTRUCTIVE) | BIT(OPT_RESUME) | BIT(OPT_RUNS) | BIT(OPT_GOAL) | BIT(OPT_DEPTHS) |
+		  BIT(OPT_CHUNKS) | BIT(OPT_EXPORT) | BIT(OPT_IMPORT),
 	  "DEVICE [FILE] | --import=RECORD FILE", verb_calibrate },
 	{ "version", 0, 0, 0, "", verb_version },
 };
@@ -217,6 +221,8 @@ static const char **text_option(Ctl *c, int option)
 	case OPT_PLOT: return &c->model.plot;
 	case OPT_PROFILES: return &c->model.profiles;
 	case OPT_DESTRUCTIVE: return &c->calibrate.destructive;
+	case OPT_DEPTHS: return &c->calibrate.depths;
+	case OPT_CHUNKS: return &c->calibrate.chunks;
 	case OPT_EXPORT: return &c->calibrate.export;
 	case OPT_IMPORT: return &c->calibrate.import;
 	case OPT_BUS: return &c->address;
@@ -260,7 +266,7 @@ static int take_option(Ctl *c, int option)
 }
 
 /* -1: go on. */
-static int parse_options(Ctl *c, int argc, char **argv, unsigned *ret_given)
+static int parse_options(Ctl *c, int argc, char **argv, uint64_t *ret_given)
 {
 	int option, status;
 
@@ -294,7 +300,7 @@ static const struct Verb *find_verb(const char *name)
 	return NULL;
 }
 
-static int check_usage(const Ctl *c, const struct Verb *v, unsigned given)
+static int check_usage(const Ctl *c, const struct Verb *v, uint64_t given)
 {
 	for (const struct option *o = long_options; o->val < OPT_JSON; o++)
 		if (given & BIT(o->val) & ~v->options)
@@ -315,7 +321,7 @@ int main(int argc, char **argv)
 		  .bold = isatty(STDOUT_FILENO),
 		  .width = words_terminal_width() };
 	const struct Verb *verb = &verbs[0];
-	unsigned given = 0;
+	uint64_t given = 0;
 	int status;
 
 	setlocale(LC_CTYPE, "");

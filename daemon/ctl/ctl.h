@@ -37,6 +37,7 @@ typedef struct ModelOptions {
 /* What "calibrate" is told besides. */
 typedef struct CalibrateOptions {
 	const char *destructive, *export, *import; /* NULL: not given */
+	const char *depths, *chunks;               /* likewise: "1,4,16", "4K,64K" */
 	double goal;                               /* 0: not given */
 	unsigned long runs;                        /* likewise */
 	bool resume;

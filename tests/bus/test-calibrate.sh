@@ -6,7 +6,7 @@
 profiles=$root/policies/profiles
 
 for wrong in "" "--runs=7 sda" "--runs=x sda" "--goal=8 sda" "--goal=80% sda" "a b c" "--import=x" \
-	"--import=x a b" "--all sda"; do
+	"--import=x a b" "--all sda" "--depths=0 sda" "--depths=4,4 sda" "--chunks=4096x sda" "--chunks=64K,4K sda"; do
 	status "wrong usage is 2: calibrate $wrong" 2 ctl calibrate $wrong
 	ok "and says so" test -s "$tmp/err"
 done
