@@ -12,6 +12,7 @@
 
 #define EVERY_US     (2 * USEC_PER_SEC)
 #define ONCE_US      USEC_PER_SEC
+#define TRIES_MAX    10
 #define MB           1e6
 #define CLEAR_SCREEN "\033[H\033[J"
 #define HEADER_LINES 4 /* the sum, a blank, the header, the cursor */
@@ -227,22 +228,54 @@ static unsigned long rows_wanted(const Ctl *c, bool again)
 	return ULONG_MAX;
 }
 
-/* Prints the growth since *before, and makes *before the present. */
-static int look(Ctl *c, json_object **before, bool again)
+static json_object *rates_of_all(json_object *before, json_object *after)
 {
-	_cleanup_json_ json_object *all = json_object_new_array(), *rows = NULL;
-	json_object *after;
-	int status = sample(c, &after);
+	json_object *all = json_object_new_array();
 
-	if (status)
-		return status;
 	for (size_t i = 0; i < json_count(after); i++) {
 		json_object *row = json_object_array_get_idx(after, i);
-		json_object *r = rates(find_same(*before, row), row);
+		json_object *r = rates(find_same(before, row), row);
 
 		if (r)
 			json_object_array_add(all, r);
 	}
+	return all;
+}
+
+/* The consumers after us, and their rates since. On a busy host the daemon's own look can be late:
+ * where nothing has grown, it is waited for again. */
+static int sample_grown(Ctl *c, useconds_t us, json_object *before, json_object **ret_after,
+			json_object **ret_rates)
+{
+	_cleanup_json_ json_object *all = NULL, *after = NULL;
+	int status;
+
+	for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
+		json_object_put(TAKE_PTR(all));
+		json_object_put(TAKE_PTR(after));
+		usleep(us);
+		status = sample(c, &after);
+		if (status)
+			return status;
+		all = rates_of_all(before, after);
+		if (json_count(all) || !json_count(before))
+			break;
+	}
+	*ret_after = TAKE_PTR(after);
+	*ret_rates = TAKE_PTR(all);
+	return STATUS_OK;
+}
+
+/* Prints the growth since *before, and makes *before the present. */
+static int look(Ctl *c, json_object **before, bool again)
+{
+	_cleanup_json_ json_object *all = NULL, *rows = NULL;
+	json_object *after;
+	int status = sample_grown(c, again && json_count(*before) ? EVERY_US : ONCE_US, *before,
+				  &after, &all);
+
+	if (status)
+		return status;
 	json_object_put(*before);
 	*before = after;
 	rows = arrange(all, rows_wanted(c, again));
@@ -262,7 +295,6 @@ int verb_top(Ctl *c)
 	int status = sample(c, &before);
 
 	while (!status) {
-		usleep(again && json_count(before) ? EVERY_US : ONCE_US);
 		status = look(c, &before, again);
 		if (!again)
 			break;
