@@ -8,7 +8,7 @@
 #include "base/splitmix.h"
 #include "model/design-private.h"
 
-#define BEGIN_SHARE  3   /* one run in so many fills the space, before there is a model */
+#define BEGIN_SHARE  3   /* one run in so many fills the space: it shows what no law foresees */
 #define STREAM_APART 0.5 /* streams count less than the other coordinates for filling */
 
 static bool axis_rises(const DesignGrid *g)
@@ -63,26 +63,44 @@ static double on_scale(double v, double from, double to)
 }
 
 /* The order of the states tells more than their numbers, of which some serve no IO. */
-static double state_at(const DesignGrid *g, int state)
+static size_t nearest_state(const DesignGrid *g, int state)
 {
 	size_t i = 0;
 
 	while (i + 1 < g->n_states && g->states[i] < state)
 		i++;
-	return on_scale((double)i, 0, (double)(g->n_states - 1));
+	return i;
 }
 
-ShedPlace design_shed_place(const Design *d, const Point *p)
+/* A mix is like the one of its pattern that is nearest. */
+static double stream_apart(const DesignStream *s, const Point *p)
+{
+	return fabs(s->read_share - p->read_share) + (s->pattern != p->pattern ? 1 : 0);
+}
+
+static size_t nearest_stream(const DesignGrid *g, const Point *p)
+{
+	size_t nearest = 0;
+
+	for (size_t i = 1; i < g->n_streams; i++)
+		if (stream_apart(&g->streams[i], p) < stream_apart(&g->streams[nearest], p))
+			nearest = i;
+	return nearest;
+}
+
+DrivePlace design_drive_place(const Design *d, const Point *p)
 {
 	const DesignGrid *g = &d->grid;
+	const size_t state = nearest_state(g, p->power_state);
 
-	return (ShedPlace){
-		.state = state_at(g, p->power_state),
+	return (DrivePlace){
+		.law = { p->depth, p->chunk_kib, nearest_stream(g, p), state },
 		.at = { on_scale(log2(p->depth), log2(g->depths[0]),
 				 log2(g->depths[g->n_depths - 1])),
 			on_scale(log2(p->chunk_kib), log2(g->chunks_kib[0]),
 				 log2(g->chunks_kib[g->n_chunks - 1])),
-			p->read_share, p->pattern == SEQUENTIAL_IO },
+			p->read_share, p->pattern == SEQUENTIAL_IO,
+			on_scale((double)state, 0, (double)(g->n_states - 1)) },
 	};
 }
 
@@ -90,11 +108,12 @@ ShedPlace design_shed_place(const Design *d, const Point *p)
 static double apart(const Design *d, size_t a, size_t b)
 {
 	const Point p = design_point(d, a), q = design_point(d, b);
-	const ShedPlace x = design_shed_place(d, &p), y = design_shed_place(d, &q);
-	double sum = pow(x.state - y.state, 2);
+	const DrivePlace x = design_drive_place(d, &p), y = design_drive_place(d, &q);
+	const double weight[DRIVE_COORDINATES] = { 1, 1, STREAM_APART, STREAM_APART, 1 };
+	double sum = 0;
 
-	for (size_t i = 0; i < SHED_COORDINATES; i++)
-		sum += pow((x.at[i] - y.at[i]) * (i < 2 ? 1 : STREAM_APART), 2);
+	for (size_t i = 0; i < DRIVE_COORDINATES; i++)
+		sum += pow((x.at[i] - y.at[i]) * weight[i], 2);
 	return sum;
 }
 

@@ -4,11 +4,8 @@
 
 #include "model/design-private.h"
 
-/* Two standard deviations would do if drives were smooth; at the kinks where they saturate the
- * models are too sure of themselves: with 1.96 of them, 79 to 91 of 100 lay within. */
-#define SIGMAS          2.5
+#define SIGMAS          2.0  /* 96 to 100 of 100 settings lay within, also of drives with quirks */
 #define LEARN_EVERY     1.08 /* so many times the points, and the models are learned anew */
-#define TELLING         0.6  /* of what is unsure must come from the highest power state */
 #define DYNAMIC_W_LEAST 0.01 /* the sensor's last digit: less is not told from idling */
 
 Point design_point(const Design *d, size_t candidate)
@@ -65,7 +62,7 @@ int design_new(const DesignGrid *grid, const DesignGoal *goal, double idle_w, ui
 	d->distance = INFINITY;
 	set_goal(d, goal);
 	d->done = calloc(d->n_candidates, sizeof(*d->done));
-	d->model = shed_model_new();
+	d->model = drive_model_new(grid->n_streams, grid->n_states);
 	if (!d->done || !d->model)
 		return -ENOMEM;
 	r = design_begin(d, seed);
@@ -79,7 +76,7 @@ Design *design_free(Design *d)
 {
 	if (!d)
 		return NULL;
-	shed_model_free(d->model);
+	drive_model_free(d->model);
 	free(d->order);
 	free(d->done);
 	free(d);
@@ -108,12 +105,13 @@ double design_distance(const Design *d)
 
 int design_guess(const Design *d, const Point *p, DesignGuess *ret)
 {
-	const ShedPlace place = design_shed_place(d, p);
+	const DrivePlace place = design_drive_place(d, p);
 	GaussGuess mb_s, watts;
 	double dynamic_w;
 
-	if (d->learned_at == 0 || shed_model_guess(d->model, &place, &mb_s, &watts) < 0)
+	if (d->learned_at == 0)
 		return -ENODATA;
+	drive_model_guess(d->model, &place, &mb_s, &watts);
 	dynamic_w = exp(watts.mean);
 	*ret = (DesignGuess){ .mb_s = exp(mb_s.mean),
 			      .watts = d->idle_w + dynamic_w,
@@ -135,29 +133,13 @@ static int fit(Design *d)
 {
 	size_t n = d->n_points;
 	bool learn = d->learned_at == 0 || (double)n >= LEARN_EVERY * (double)d->learned_at;
-	int r = shed_model_fit(d->model, d->points, n, learn);
+	int r = drive_model_fit(d->model, d->points, n, learn);
 
 	if (r < 0)
 		d->learned_at = 0; /* what was fitted before is gone */
 	else if (learn)
 		d->learned_at = n;
 	return r;
-}
-
-/* Of a lower power state it may be unsure what the highest one gives at this place: then measuring
- * that tells of all states. */
-static size_t more_telling(const Design *d, size_t candidate)
-{
-	DesignPlace place = design_place_of(d, candidate);
-	DesignGuess guess;
-	Point p;
-
-	place.state = 0;
-	p = design_point(d, design_candidate_of(d, &place));
-	if (d->done[design_candidate_of(d, &place)] || design_guess(d, &p, &guess) < 0 ||
-	    distance_of(d, &guess) < TELLING * d->distance)
-		return candidate;
-	return design_candidate_of(d, &place);
 }
 
 /* The candidate that is least sure. */
@@ -178,8 +160,6 @@ static void choose(Design *d)
 			d->next = i;
 		}
 	}
-	if (d->next < d->n_candidates)
-		d->next = more_telling(d, d->next);
 }
 
 int design_next(Design *d, size_t *ret)
@@ -214,8 +194,8 @@ int design_tell(Design *d, size_t candidate, double mb_s, double watts)
 		return -EINVAL;
 	if (d->n_points >= GAUSS_POINTS_MAX)
 		return -ENOSPC;
-	d->points[d->n_points++] = (ShedPoint){ design_shed_place(d, &p), log(mb_s), log(dynamic_w),
-						MAX(watts / dynamic_w, 1.0) };
+	d->points[d->n_points++] = (DrivePoint){ design_drive_place(d, &p), log(mb_s),
+						 log(dynamic_w), MAX(watts / dynamic_w, 1.0) };
 	d->done[candidate] = true;
 	d->n_runs++;
 	d->next = d->n_candidates;
@@ -242,13 +222,11 @@ int design_left_out(const Design *d, double *ret_mb_s_error, double *ret_watts_e
 		return -ENODATA;
 	for (size_t i = 0; i < d->n_points; i++) {
 		double dynamic_w = exp(d->points[i].watts);
-		GaussGuess m, w;
+		double m, w;
 
-		shed_model_leave_out(d->model, d->points, i, &m, &w);
-		if (isnan(m.mean))
-			return -ENODATA;
-		mb_s += pow(expm1(m.mean - d->points[i].mb_s), 2);
-		watts += pow((exp(w.mean) - dynamic_w) / (d->idle_w + dynamic_w), 2);
+		drive_model_leave_out(d->model, d->points, i, &m, &w);
+		mb_s += pow(expm1(m - d->points[i].mb_s), 2);
+		watts += pow((exp(w) - dynamic_w) / (d->idle_w + dynamic_w), 2);
 	}
 	*ret_mb_s_error = sqrt(mb_s / n);
 	*ret_watts_error = sqrt(watts / n);

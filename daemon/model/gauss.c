@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/triangle.h"
+
 /* What is chosen by likelihood; all as natural logarithms, of values of mean 0 and spread 1. */
 enum { HEIGHT = GAUSS_COORDINATES_MAX, NOISE, CHOICES };
 
@@ -20,7 +22,7 @@ struct Gauss {
 	double y[GAUSS_POINTS_MAX], noise[GAUSS_POINTS_MAX];
 	double mean, spread; /* of y */
 	double choice[CHOICES];
-	double *factor; /* lower triangle of Cholesky's, row by row */
+	double *factor; /* model/triangle.h */
 	double weight[GAUSS_POINTS_MAX];
 };
 
@@ -32,17 +34,6 @@ static void prior_of(size_t choice, double *ret_centre, double *ret_spread)
 	*ret_spread = 1.5;
 }
 
-/* A row begins where the rows before it end. */
-static double *row(double *triangle, size_t i)
-{
-	return triangle + i * (i + 1) / 2;
-}
-
-static const double *row_of(const double *triangle, size_t i)
-{
-	return triangle + i * (i + 1) / 2;
-}
-
 Gauss *gauss_new(size_t coordinates)
 {
 	Gauss *g = calloc(1, sizeof(*g));
@@ -50,7 +41,7 @@ Gauss *gauss_new(size_t coordinates)
 	if (!g)
 		return NULL;
 	g->coordinates = MIN(coordinates, (size_t)GAUSS_COORDINATES_MAX);
-	g->factor = calloc(GAUSS_POINTS_MAX * (GAUSS_POINTS_MAX + 1) / 2, sizeof(double));
+	g->factor = calloc(TRIANGLE_SIZE(GAUSS_POINTS_MAX), sizeof(double));
 	for (size_t c = 0; c < CHOICES; c++) {
 		double spread;
 
@@ -86,11 +77,6 @@ void gauss_clear(Gauss *g)
 size_t gauss_n(const Gauss *g)
 {
 	return g->n;
-}
-
-double gauss_value(const Gauss *g, size_t i)
-{
-	return g->y[i];
 }
 
 /* How far apart, in lengths; squared. */
@@ -139,61 +125,11 @@ static double covariance(const Gauss *g, const Kernel *k, const double *a, const
 static void fill(const Gauss *g, const Kernel *k, double *triangle)
 {
 	for (size_t i = 0; i < g->n; i++) {
-		double *to = row(triangle, i);
+		double *to = triangle_row(triangle, i);
 
 		for (size_t j = 0; j <= i; j++)
 			to[j] = covariance(g, k, g->x[i], g->x[j]);
 		to[i] += k->noise * g->noise[i] * g->noise[i] + JITTER;
-	}
-}
-
-static double dot(const double *a, const double *b, size_t n)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += a[i] * b[i];
-	return sum;
-}
-
-/* Cholesky, in place. False: the matrix is not positive definite. */
-static bool factorize(double *triangle, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		double *a = row(triangle, i), rest;
-
-		for (size_t j = 0; j < i; j++) {
-			const double *b = row_of(triangle, j);
-
-			a[j] = (a[j] - dot(a, b, j)) / b[j];
-		}
-		rest = a[i] - dot(a, a, i);
-		if (!(rest > 0))
-			return false;
-		a[i] = sqrt(rest);
-	}
-	return true;
-}
-
-/* Solves L v = v. */
-static void solve_lower(const double *triangle, size_t n, double *v)
-{
-	for (size_t i = 0; i < n; i++) {
-		const double *l = row_of(triangle, i);
-
-		v[i] = (v[i] - dot(l, v, i)) / l[i];
-	}
-}
-
-/* Solves L' v = v. */
-static void solve_upper(const double *triangle, size_t n, double *v)
-{
-	for (size_t i = n; i-- > 0;) {
-		const double *l = row_of(triangle, i);
-
-		v[i] /= l[i];
-		for (size_t j = 0; j < i; j++)
-			v[j] -= l[j] * v[i];
 	}
 }
 
@@ -219,15 +155,15 @@ static double try(Gauss *g, const double *choice)
 	double sum = 0, centre_of, spread;
 
 	fill(g, &k, g->factor);
-	if (!factorize(g->factor, g->n))
+	if (!triangle_factor(g->factor, g->n))
 		return -INFINITY;
 	for (size_t i = 0; i < g->n; i++)
 		g->weight[i] = (g->y[i] - g->mean) / g->spread;
-	solve_lower(g->factor, g->n, g->weight);
-	sum -= dot(g->weight, g->weight, g->n) / 2;
+	triangle_solve_lower(g->factor, g->n, g->weight);
+	sum -= dot_product(g->weight, g->weight, g->n) / 2;
 	for (size_t i = 0; i < g->n; i++)
-		sum -= log(row_of(g->factor, i)[i]);
-	solve_upper(g->factor, g->n, g->weight);
+		sum -= log(triangle_row_of(g->factor, i)[i]);
+	triangle_solve_upper(g->factor, g->n, g->weight);
 	for (size_t c = 0; c < CHOICES; c++) {
 		prior_of(c, &centre_of, &spread);
 		sum -= pow((choice[c] - centre_of) / spread, 2) / 2;
@@ -295,9 +231,9 @@ void gauss_predict(const Gauss *g, const double *x, GaussGuess *ret)
 
 	for (size_t i = 0; i < g->n; i++)
 		v[i] = covariance(g, &k, x, g->x[i]);
-	ret->mean = g->mean + g->spread * dot(v, g->weight, g->n);
-	solve_lower(g->factor, g->n, v);
-	variance -= dot(v, v, g->n);
+	ret->mean = g->mean + g->spread * dot_product(v, g->weight, g->n);
+	triangle_solve_lower(g->factor, g->n, v);
+	variance -= dot_product(v, v, g->n);
 	ret->sd = g->spread * sqrt(MAX(variance, 0.0));
 }
 
@@ -306,8 +242,8 @@ void gauss_leave_out(const Gauss *g, size_t i, GaussGuess *ret)
 	double v[GAUSS_POINTS_MAX] = {}, precision;
 
 	v[i] = 1;
-	solve_lower(g->factor, g->n, v);
-	precision = dot(v, v, g->n);
+	triangle_solve_lower(g->factor, g->n, v);
+	precision = dot_product(v, v, g->n);
 	ret->mean = g->y[i] - g->spread * g->weight[i] / precision;
 	ret->sd = g->spread / sqrt(precision);
 }

@@ -26,7 +26,6 @@ DEFINE_CLEANUP(Gauss *, gauss_free);
 int gauss_add(Gauss *g, const double *x, double y, double noise);
 void gauss_clear(Gauss *g); /* no points; what was learned stays */
 size_t gauss_n(const Gauss *g);
-double gauss_value(const Gauss *g, size_t i); /* that was added */
 /* Fits to all points. learn: chooses lengths, height and noise anew, by the most likely; else those
  * chosen last are kept. -ENODATA: fewer than two points. */
 int gauss_fit(Gauss *g, bool learn);

@@ -57,6 +57,19 @@ static HiddenTruth slowed_truth(const Point *p)
 	return t;
 }
 
+/* What no law foresees: about 64 KiB the drive reads ahead in vain. */
+static HiddenTruth quirky_truth(const Point *p)
+{
+	HiddenTruth t = hidden_truth(p);
+	double lost = p->read_share > 0 && p->pattern == SEQUENTIAL_IO
+			      ? 0.3 * exp(-pow(log2(p->chunk_kib / 64.0), 2))
+			      : 0;
+
+	t.mb_s *= 1 - lost;
+	t.watts = HIDDEN_IDLE_W + (1 - lost) * (t.watts - HIDDEN_IDLE_W);
+	return t;
+}
+
 typedef HiddenTruth (*Truth)(const Point *p);
 
 static HiddenTruth measured_truth(Truth truth, const Point *p, uint64_t *chance)
@@ -157,19 +170,19 @@ static void mark_measured(Design *d, Truth truth, bool *measured, uint64_t seed)
 
 static void a_quarter_of_the_grid_tells_settings_never_measured(void **state)
 {
-	static const Truth truths[] = { hidden_truth, slowed_truth };
+	static const Truth truths[] = { hidden_truth, slowed_truth, quirky_truth };
 	const DesignGoal goal = {};
 
 	(void)state;
-	for (uint64_t seed = 0; seed < 4; seed++) {
+	for (uint64_t seed = 0; seed < 6; seed++) {
 		_cleanup_(design_freep) Design *d = new_design(&goal);
 		bool measured[CANDIDATES_MAX] = {};
 		double mb_s, watts;
 		Score s;
 
-		mark_measured(d, truths[seed % 2], measured, seed);
+		mark_measured(d, truths[seed % 3], measured, seed);
 		assert_true(design_runs(d) * 4 <= design_candidates(d));
-		s = score(truths[seed % 2], d, measured, guess_of_design, d, "adaptive quarter");
+		s = score(truths[seed % 3], d, measured, guess_of_design, d, "adaptive quarter");
 		assert_int_equal(design_left_out(d, &mb_s, &watts), 0);
 		print_message("#   %.0f %% within the error predicted; a point is missed by the "
 			      "others by %.1f %% of its MB/s, %.1f %% of its watts\n",
@@ -181,28 +194,41 @@ static void a_quarter_of_the_grid_tells_settings_never_measured(void **state)
 	}
 }
 
-static void a_random_quarter_tells_less(void **state)
+static void mark_by_lot(Design *d, bool *measured, uint64_t *chance)
 {
-	const DesignGoal goal = {};
-	_cleanup_(design_freep) Design *chosen = new_design(&goal), *random = new_design(&goal);
-	bool of_chosen[CANDIDATES_MAX] = {}, of_random[CANDIDATES_MAX] = {};
+	while (design_runs(d) < design_most_runs(d)) {
+		size_t candidate = (size_t)(hidden_uniform(chance) * (double)design_candidates(d));
+
+		if (measured[candidate])
+			continue;
+		measured[candidate] = true;
+		measure(d, hidden_truth, candidate, chance);
+	}
+}
+
+/* A fifteenth of the settings. What few a lot draws may not show a state's cap or where a stream
+ * saturates. */
+static void as_many_by_lot_tell_less(void **state)
+{
+	const DesignGoal goal = { .runs = 45 };
+	double chosen_off = 0, by_lot_off = 0;
 	uint64_t chance = 3;
-	Score a, b;
 
 	(void)state;
-	mark_measured(chosen, hidden_truth, of_chosen, 3);
-	while (design_runs(random) < design_most_runs(random)) {
-		size_t candidate =
-			(size_t)(hidden_uniform(&chance) * (double)design_candidates(random));
+	for (int i = 0; i < 3; i++) {
+		_cleanup_(design_freep) Design *chosen = new_design(&goal),
+					       *lot = new_design(&goal);
+		bool of_chosen[CANDIDATES_MAX] = {}, of_lot[CANDIDATES_MAX] = {};
+		Score a, b;
 
-		if (of_random[candidate])
-			continue;
-		of_random[candidate] = true;
-		measure(random, hidden_truth, candidate, &chance);
+		mark_measured(chosen, hidden_truth, of_chosen, 3);
+		mark_by_lot(lot, of_lot, &chance);
+		a = score(hidden_truth, chosen, of_chosen, guess_of_design, chosen, "chosen");
+		b = score(hidden_truth, lot, of_lot, guess_of_design, lot, "by lot");
+		chosen_off += a.mb_s.p95 + a.watts.p95;
+		by_lot_off += b.mb_s.p95 + b.watts.p95;
 	}
-	a = score(hidden_truth, chosen, of_chosen, guess_of_design, chosen, "adaptive quarter");
-	b = score(hidden_truth, random, of_random, guess_of_design, random, "random quarter");
-	assert_true(a.mb_s.p95 < b.mb_s.p95 && a.watts.p95 < b.watts.p95);
+	assert_true(chosen_off < by_lot_off);
 }
 
 typedef struct Table {
@@ -257,8 +283,9 @@ static int guess_of_table(void *table, const Point *p, DesignGuess *ret)
 	return 0;
 }
 
-/* All that one can know without knowing what drives are like: every setting is measured. */
-static void a_quarter_is_off_by_less_than_twice_the_full_grid(void **state)
+/* All that one can know without knowing what drives are like: every setting is measured, with its
+ * errors, and what lies between is interpolated. */
+static void a_quarter_is_off_by_less_than_the_full_grid(void **state)
 {
 	const DesignGoal goal = {};
 	_cleanup_(design_freep) Design *d = new_design(&goal);
@@ -277,7 +304,7 @@ static void a_quarter_is_off_by_less_than_twice_the_full_grid(void **state)
 	mark_measured(d, hidden_truth, measured, 5);
 	a = score(hidden_truth, d, measured, guess_of_design, d, "adaptive quarter");
 	b = score(hidden_truth, d, none, guess_of_table, &table, "full grid");
-	assert_true(a.mb_s.p95 < 2 * b.mb_s.p95 && a.watts.median < 2 * b.watts.median);
+	assert_true(a.mb_s.p95 < b.mb_s.p95 && a.watts.p95 < b.watts.p95);
 }
 
 static void it_ends_when_the_goal_is_reached(void **state)
@@ -464,8 +491,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_quarter_of_the_grid_tells_settings_never_measured),
-		cmocka_unit_test(a_random_quarter_tells_less),
-		cmocka_unit_test(a_quarter_is_off_by_less_than_twice_the_full_grid),
+		cmocka_unit_test(as_many_by_lot_tell_less),
+		cmocka_unit_test(a_quarter_is_off_by_less_than_the_full_grid),
 		cmocka_unit_test(it_ends_when_the_goal_is_reached),
 		cmocka_unit_test(what_is_told_again_is_not_asked_again),
 		cmocka_unit_test(what_cannot_be_measured_is_left_out),
