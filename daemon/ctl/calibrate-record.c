@@ -32,12 +32,58 @@ static void print_model(FILE *f, const char *glob)
 		fputc(*glob == ' ' ? '?' : *glob, f);
 }
 
+static void print_us(FILE *f, const char *name, double us)
+{
+	if (us > 0)
+		fprintf(f, " %s=%.0fus", name, us);
+}
+
 static void print_states(FILE *f, const Profile *p)
 {
-	for (unsigned i = 0; i < p->n_states; i++)
-		if (p->states[i].present)
-			fprintf(f, " " PREFIX "STATE_%u=%.6gW%s\n", i, p->states[i].max_w,
-				p->states[i].operational ? "" : " non-operational");
+	for (unsigned i = 0; i < p->n_states; i++) {
+		const PowerState *s = &p->states[i];
+
+		if (!s->present)
+			continue;
+		fprintf(f, " " PREFIX "STATE_%u=%.6gW", i, s->max_w);
+		print_us(f, "entry", s->entry_us);
+		print_us(f, "exit", s->exit_us);
+		fprintf(f, "%s%s\n", s->operational ? "" : " operational=no",
+			s->estimated ? " estimated=yes" : "");
+	}
+}
+
+static void print_upper(FILE *f, const char *text)
+{
+	for (; *text; text++)
+		fputc(toupper((unsigned char)*text), f);
+}
+
+static void print_condition(FILE *f, const char *name, const ConditionPower *c)
+{
+	fputs(" " PREFIX "CONDITION_", f);
+	print_upper(f, name);
+	fprintf(f, "=%.6gW", c->watts);
+	print_us(f, "enter", 1e6 * c->enter_s);
+	print_us(f, "recovery", 1e6 * c->recovery_s);
+	print_us(f, "wake_time", 1e6 * c->wake_s);
+	if (c->wake_w > 0)
+		fprintf(f, " wake_watts=%.6gW", c->wake_w);
+	fputs(c->estimated ? " estimated=yes\n" : "\n", f);
+}
+
+/* Without these the drive would never be put to sleep where the record is imported. */
+static void print_idling(FILE *f, const Profile *p)
+{
+	if (p->rated_cycles_start > 0)
+		fprintf(f, " " PREFIX "CYCLES=%.0f\n", p->rated_cycles_start);
+	if (p->link_saving_w > 0)
+		fprintf(f, " " PREFIX "LINK_SAVING=%.6gW\n", p->link_saving_w);
+	if (p->link_recovery_s > 0)
+		fprintf(f, " " PREFIX "LINK_RECOVERY=%.0fus\n", 1e6 * p->link_recovery_s);
+	for (Condition c = CONDITION_IDLE_A; c < _CONDITION_MAX; c++)
+		if (p->conditions[c].present)
+			print_condition(f, condition_name(c), &p->conditions[c]);
 }
 
 static void print_energies(FILE *f, const Profile *p)
@@ -80,6 +126,7 @@ static void print_record(FILE *f, const Profile *p, const char *firmware)
 		":\n " PREFIX "KIND=%s\n " PREFIX "RATED=%.6gW\n " PREFIX "IDLE=%.6gW\n " PREFIX
 		"ERROR=%.4g%%\n",
 		kind_name(p->kind), p->rated_w, p->idle_w, 100 * p->error);
+	print_idling(f, p);
 	print_states(f, p);
 	print_energies(f, p);
 	for (size_t i = 0; i < p->n_points; i++)
@@ -117,23 +164,29 @@ static void print_lower(FILE *f, const char *text)
 		fputc(tolower((unsigned char)*text), f);
 }
 
-/* "25W non-operational" */
-static void take_state(Import *i, const char *number, char *value)
+/* "25W entry=5us operational=no": the first word is the value of `key`. */
+static void take_section(Import *i, const char *section, const char *name, const char *key,
+			 char *value)
 {
-	char *words = strchr(value, ' ');
+	char *word;
 
-	if (words)
-		*words = '\0';
-	fprintf(i->points, "\n[power-state %s]\nmax = %s\n", number, value);
-	if (words)
-		fputs("operational = no\n", i->points);
+	fprintf(i->points, "\n[%s ", section);
+	print_lower(i->points, name);
+	fprintf(i->points, "]\n%s = %s\n", key, strsep(&value, " "));
+	while ((word = strsep(&value, " "))) {
+		fprintf(i->points, "%.*s = ", (int)strcspn(word, "="), word);
+		word += strcspn(word, "=");
+		fprintf(i->points, "%s\n", *word ? word + 1 : "");
+	}
 }
 
 static void take_property(Import *i, const char *name, char *value)
 {
 	i->properties++;
 	if (strncmp(name, "STATE_", 6) == 0) {
-		take_state(i, name + 6, value);
+		take_section(i, "power-state", name + 6, "max", value);
+	} else if (strncmp(name, "CONDITION_", 10) == 0) {
+		take_section(i, "condition", name + 10, "watts", value);
 	} else if (strncmp(name, "ENERGY_", 7) == 0) {
 		fputs(i->in_energy ? "" : "\n[energy]\n", i->points);
 		i->in_energy = true;

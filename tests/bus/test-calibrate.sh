@@ -22,7 +22,7 @@ cat >"$record" <<-'END'
 	 STORPOWER_IDLE=5W
 	 STORPOWER_ERROR=2%
 	 STORPOWER_STATE_0=25W
-	 STORPOWER_STATE_1=0.5W non-operational
+	 STORPOWER_STATE_1=0.5W exit=5000us operational=no
 	 STORPOWER_POINT_1=ps=0 qd=64 chunk=4K read random: 12W 2000MB/s p99=200us
 	 STORPOWER_POINT_2=ps=0 qd=1 chunk=4K read random: 6W 50MB/s estimated
 END

@@ -31,6 +31,40 @@ static void import(const char *record, Profile **ret)
 	unlink(path);
 }
 
+static void same_states(const Profile *p, const Profile *q)
+{
+	assert_int_equal(q->n_states, p->n_states);
+	for (unsigned i = 0; i < p->n_states; i++) {
+		const PowerState *a = &p->states[i], *b = &q->states[i];
+
+		assert_true(b->present == a->present);
+		if (!a->present)
+			continue;
+		assert_float_equal(b->max_w, a->max_w, 1e-4);
+		assert_int_equal(b->entry_us, a->entry_us);
+		assert_int_equal(b->exit_us, a->exit_us);
+		assert_true(b->operational == a->operational && b->estimated == a->estimated);
+	}
+}
+
+/* What puts the drive to sleep. */
+static void same_idling(const Profile *p, const Profile *q)
+{
+	assert_float_equal(q->rated_cycles_start, p->rated_cycles_start, 0.5);
+	assert_float_equal(q->link_saving_w, p->link_saving_w, 1e-4);
+	assert_float_equal(q->link_recovery_s, p->link_recovery_s, 1e-6);
+	for (Condition c = CONDITION_IDLE_A; c < _CONDITION_MAX; c++) {
+		const ConditionPower *a = &p->conditions[c], *b = &q->conditions[c];
+
+		assert_true(b->present == a->present && b->estimated == a->estimated);
+		assert_float_equal(b->watts, a->watts, 1e-4);
+		assert_float_equal(b->enter_s, a->enter_s, 1e-4);
+		assert_float_equal(b->recovery_s, a->recovery_s, 1e-4);
+		assert_float_equal(b->wake_w, a->wake_w, 1e-4);
+		assert_float_equal(b->wake_s, a->wake_s, 1e-4);
+	}
+}
+
 static void what_is_exported_is_imported(void **state)
 {
 	_cleanup_(strv_freep) char **paths = NULL;
@@ -51,7 +85,8 @@ static void what_is_exported_is_imported(void **state)
 		assert_float_equal(q->idle_w, p->idle_w, 1e-4);
 		assert_int_equal(q->n_points, p->n_points);
 		assert_int_equal(q->n_mixes, p->n_mixes);
-		assert_int_equal(q->n_states, p->n_states);
+		same_states(p, q);
+		same_idling(p, q);
 		for (size_t i = 0; i < p->n_points; i++) {
 			assert_float_equal(q->points[i].watts, p->points[i].watts, 1e-3);
 			assert_float_equal(q->points[i].mb_s / p->points[i].mb_s, 1, 1e-4);
