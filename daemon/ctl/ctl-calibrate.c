@@ -12,6 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/sysfs.h"
 #include "ctl/calibrate-drive.h"
@@ -24,6 +25,9 @@
 #define WARM_UP 3        /* rounds */
 #define MOST    60
 #define SURE    0.01
+
+#define METER_TRIES   10
+#define METER_WAIT_US (500 * USEC_PER_MSEC)
 
 typedef struct Session {
 	Ctl *ctl;
@@ -117,19 +121,37 @@ static int take_meter(Session *s, json_object *devices, json_object *device)
 	return STATUS_OK;
 }
 
+/* A sensor's first reading comes seconds after the daemon has started. */
+static int find_sensed(Session *s, json_object **ret_devices, json_object **ret)
+{
+	for (unsigned tries = 0;; tries++) {
+		_cleanup_json_ json_object *devices = NULL;
+		int status = ctl_get_devices(s->ctl, &devices);
+		CalibrateMeter meter;
+
+		if (status)
+			return status;
+		*ret = find_daemons(devices, s->c.subject.name);
+		if (!*ret || calibrate_find_meter(*ret, &meter) || tries == METER_TRIES) {
+			*ret_devices = TAKE_PTR(devices);
+			return STATUS_OK;
+		}
+		usleep(METER_WAIT_US);
+	}
+}
+
 static int meet_daemon(Session *s)
 {
 	_cleanup_json_ json_object *state = NULL, *devices = NULL;
 	json_object *device;
-	int status = ctl_get_devices(s->ctl, &devices);
+	int status = ctl_get_known_state(s->ctl, &state);
 
 	if (!status)
-		status = ctl_get_known_state(s->ctl, &state);
-	if (!status)
 		status = check_daemon(state);
+	if (!status)
+		status = find_sensed(s, &devices, &device);
 	if (status)
 		return status;
-	device = find_daemons(devices, s->c.subject.name);
 	if (!device)
 		return complain(STATUS_REFUSED,
 				"storpowerd does not know %s: storpowerctl list names its devices",
