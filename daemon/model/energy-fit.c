@@ -3,43 +3,9 @@
 
 #include <math.h>
 
+#include "model/fit.h"
+
 #define ENERGY_ERROR_MAX 0.5
-
-/* Sums of a least-squares line e = io_j + pages * page_j, each point weighted 1/e^2, so that small
- * IOs count as much as large ones. */
-typedef struct Fit {
-	unsigned n;
-	double w, wx, wxx, wy, wxy;
-} Fit;
-
-static void fit_add(Fit *f, double pages, double joules)
-{
-	double w = 1 / (joules * joules);
-
-	f->n++;
-	f->w += w;
-	f->wx += w * pages;
-	f->wxx += w * pages * pages;
-	f->wy += w * joules;
-	f->wxy += w * pages * joules;
-}
-
-/* An energy cannot be negative: where one of the two would be, the other carries all. */
-static Energy fit_line(const Fit *f)
-{
-	double det = f->w * f->wxx - f->wx * f->wx;
-	Energy e = {};
-
-	if (det > 1e-9 * f->w * f->wxx) {
-		e.io_j = (f->wy * f->wxx - f->wxy * f->wx) / det;
-		e.page_j = (f->wxy * f->w - f->wy * f->wx) / det;
-	}
-	if (e.io_j <= 0)
-		e = (Energy){ .page_j = f->wxy / f->wxx };
-	if (e.page_j < 0)
-		e = (Energy){ .io_j = f->wy / f->w };
-	return e;
-}
 
 /* Points of one size alone cannot tell the energy of an IO from that of a page. So a seek is taken
  * to be all IO, a stream all pages, and on flash an IO counts as one page more. */
@@ -67,21 +33,27 @@ static bool point_usable(const Profile *p, const Point *q, Direction d, Pattern 
 	       is_saturated(p, q);
 }
 
+/* An IO's joules are a line over its pages; each point is weighted 1/joules^2, so that small IOs
+ * count as much as large ones. */
 static bool fit_points(const Profile *p, Direction d, Pattern t, Energy *ret)
 {
-	Fit f = {};
+	FitSums sums = { .n = 2 };
 	double pages = 0, joules = 0;
+	FitResult line;
 
 	for (const Point *q = p->points; q < p->points + p->n_points; q++) {
 		if (!point_usable(p, q, d, t))
 			continue;
 		pages = q->chunk_kib / 4.0;
 		joules = (q->watts - p->idle_w) / q->iops;
-		fit_add(&f, pages, joules);
+		fit_add(&sums, (double[]){ 1, pages }, joules, 1 / (joules * joules));
 	}
-	if (f.n == 0)
+	if (joules <= 0)
 		return false;
-	*ret = f.n == 1 ? split_one(p, t, pages, joules) : fit_line(&f);
+	if (fit_solve(&sums, &line) < 0 || !line.determined[0] || !line.determined[1])
+		*ret = split_one(p, t, pages, joules);
+	else
+		*ret = (Energy){ line.value[0], line.value[1] };
 	return true;
 }
 
