@@ -121,7 +121,8 @@ static void a_device_that_asks_for_little_gets_little(void **state)
 	few = checked(&n);
 	assert_int_equal(few->devices[1].reason, PLAN_LOW_DEMAND);
 	assert_true(few->devices[1].mb_s >= n.devices[1].demand_mb_s * (1 - 1e-9));
-	assert_true(few->devices[0].mb_s > all->devices[0].mb_s);
+	/* which of the two that are alike was held is no matter */
+	assert_true(few->devices[0].mb_s > MIN(all->devices[0].mb_s, all->devices[1].mb_s));
 }
 
 static void an_idle_disk_sleeps_only_when_it_may(void **state)
@@ -256,7 +257,7 @@ static void a_device_without_a_knob_is_said_to_have_none(void **state)
 	assert_true(as_found(&p->devices[1]));
 }
 
-static void a_floor_is_kept_while_the_budget_allows(void **state)
+static void a_floor_is_kept_even_where_the_budget_cannot_be(void **state)
 {
 	PolicyRule rule = { .match = "intel*",
 			    .weight = 0.01,
@@ -274,10 +275,8 @@ static void a_floor_is_kept_while_the_budget_allows(void **state)
 	for (int k = 0; k < 2; k++) {
 		_cleanup_(plan_freep) Plan *p = checked(&n);
 
-		if (k == 0)
-			assert_true(p->devices[1].mb_s >= 50 * (1 - 1e-9));
-		else
-			assert_true(p->shortfall_w > 0 && p->devices[1].mb_s < 50);
+		assert_true(p->devices[1].mb_s >= 50 * (1 - 1e-9));
+		assert_true((p->shortfall_w > 0) == (k == 1));
 		n.in.budget_w = 5;
 	}
 }
@@ -450,7 +449,7 @@ int main(void)
 		cmocka_unit_test(a_held_device_counts_what_it_draws),
 		cmocka_unit_test(an_infeasible_budget_gives_the_floor_and_the_shortfall),
 		cmocka_unit_test(a_device_without_a_knob_is_said_to_have_none),
-		cmocka_unit_test(a_floor_is_kept_while_the_budget_allows),
+		cmocka_unit_test(a_floor_is_kept_even_where_the_budget_cannot_be),
 		cmocka_unit_test(rules_protect_forbid_and_weigh),
 		cmocka_unit_test(a_device_that_draws_more_than_modelled_is_capped_lower),
 		cmocka_unit_test(latency_weighs_against_settings_that_wait),

@@ -220,7 +220,7 @@ static void asymmetric_gives_the_watts_to_the_writers_and_caps_the_readers(void 
 	static const char *const directories[] = { "policies", NULL };
 	_cleanup_(policy_freep) Policy *asymmetric = NULL;
 	_cleanup_(plan_freep) Plan *even = NULL, *p = NULL, *free_to = NULL;
-	size_t n_limited = 0;
+	size_t n_limited = 0, n_even_held = 0;
 	Node n;
 	(void)state;
 
@@ -237,7 +237,9 @@ static void asymmetric_gives_the_watts_to_the_writers_and_caps_the_readers(void 
 	even = checked(&n);
 	n.in.policy = asymmetric;
 	p = checked(&n);
-	assert_true(even->devices[0].mb_s < even->devices[0].full_mb_s);
+	for (size_t i = 0; i < 4; i++)
+		n_even_held += even->devices[i].mb_s < even->devices[i].full_mb_s;
+	assert_true(n_even_held > 0); /* and which of those that are alike, is no matter */
 	assert_true(p->devices[0].mb_s == p->devices[0].full_mb_s);
 	assert_int_equal(p->devices[0].setting.redirect, REDIRECT_AS_FOUND);
 	for (size_t i = 1; i < 4; i++) {
