@@ -186,7 +186,8 @@ static int next_round(FioRun *f, json_object *before, json_object **ret, double 
 
 int fio_round(FioRun *f, FioRound *ret)
 {
-	json_object *before = f->n_reports > 0 ? f->reports[f->n_reports - 1] : NULL, *report;
+	json_object *before = f->n_reports > 0 ? f->reports[f->n_reports - 1] : NULL;
+	json_object *report = NULL;
 	double ms;
 	int r;
 
