@@ -25,6 +25,10 @@ typedef struct ModelFound {
 	json_object *device;    /* its properties; NULL: it is none */
 } ModelFound;
 void model_found_done(ModelFound *f);
+int model_no_profile(const char *where, const char *name); /* complains */
+/* "samsung-pm9a3x6": six of them, unless that is a profile's name. NULL: there is none, which is
+ * complained of. */
+const Profile *model_counted(const ProfileStore *s, const char *text, unsigned *ret_count);
 int model_find(Ctl *c, const ProfileStore *s, const char *name, ModelFound *ret);
 /* STATUS_REFUSED where only the daemon has it. */
 int model_need_profile(const ModelFound *f, const char *name);
@@ -39,6 +43,9 @@ void model_put_mix(json_object *o, const Mix *mix);
 /* model-frontier.c: does the plan in force hold the device back? What it expected of one that it
  * does not may be from long ago: without a limit no plan is made anew. */
 bool model_is_held_back(json_object *present);
+
+/* model-hybrid.c: "samsung-pm9a3:90%+seagate-exos-7e2000x4:10%". */
+int model_hybrid(Ctl *c, const ProfileStore *store, const Mix *mix, const char *text);
 
 /* model-json.c */
 json_object *model_profile_json(const Profile *p); /* what "list" says of it */

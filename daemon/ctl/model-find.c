@@ -4,6 +4,8 @@
 
 #include "ctl/ctl-model.h"
 
+#define COUNT_MAX 4096
+
 int model_read_store(const Ctl *c, ProfileStore **ret)
 {
 	_cleanup_(strv_freep) char **directories = NULL;
@@ -71,6 +73,31 @@ static int find_device(Ctl *c, const ProfileStore *s, const char *name, ModelFou
 	*ret = (ModelFound){ .profile = profile_store_get(s, json_text(d, "Profile")),
 			     .device = json_object_get(d) };
 	return STATUS_OK;
+}
+
+int model_no_profile(const char *where, const char *name)
+{
+	return complain(STATUS_REFUSED,
+			"%s: there is no profile \"%s\": storpowerctl model list names those there "
+			"are",
+			where, name);
+}
+
+const Profile *model_counted(const ProfileStore *s, const char *text, unsigned *ret_count)
+{
+	const Profile *p = profile_store_get(s, text);
+	const char *x = strrchr(text, 'x');
+	_cleanup_free_ char *name = NULL;
+	unsigned long count = 1;
+
+	if (!p && x && x > text && parse_unsigned(x + 1, COUNT_MAX, &count) >= 0 && count > 0) {
+		name = strndup(text, (size_t)(x - text));
+		p = name ? profile_store_get(s, name) : NULL;
+	}
+	if (!p)
+		model_no_profile(text, name ?: text);
+	*ret_count = (unsigned)count;
+	return p;
 }
 
 int model_find(Ctl *c, const ProfileStore *s, const char *name, ModelFound *ret)

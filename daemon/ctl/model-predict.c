@@ -9,8 +9,6 @@
 #include "ctl/words.h"
 #include "model/response.h"
 
-#define COUNT_MAX 4096
-
 /* What is predicted of: rows as JSON, so that they fold. */
 typedef struct Forecast {
 	Ctl *c;
@@ -68,10 +66,7 @@ static int add_profile(Forecast *f, const char *name, const char *profile, unsig
 	const Profile *p = profile_store_get(f->store, profile);
 
 	if (!p)
-		return complain(STATUS_REFUSED,
-				"%s: there is no profile \"%s\": storpowerctl model list names "
-				"those there are",
-				name, profile);
+		return model_no_profile(name, profile);
 	for (size_t i = 0; i < json_count(f->rows); i++) {
 		json_object *o = json_object_array_get_idx(f->rows, i);
 
@@ -99,20 +94,12 @@ static int add_node(Forecast *f, const char *path)
 	return status;
 }
 
-/* "samsung-pm9a3x6": six of them, unless that is a profile's name. */
 static int add_counted(Forecast *f, const char *text)
 {
-	const char *x = strrchr(text, 'x');
-	_cleanup_free_ char *name = NULL;
-	unsigned long count;
+	unsigned count;
+	const Profile *p = model_counted(f->store, text, &count);
 
-	if (profile_store_get(f->store, text) || !x || x == text ||
-	    parse_unsigned(x + 1, COUNT_MAX, &count) < 0 || count < 1)
-		return add_profile(f, text, text, 1);
-	name = strndup(text, (size_t)(x - text));
-	if (!name)
-		return complain(STATUS_FAILURE, "Out of memory");
-	return add_profile(f, text, name, (unsigned)count);
+	return p ? add_profile(f, text, p->name, count) : STATUS_REFUSED;
 }
 
 static int add_argument(Forecast *f, const char *text)
@@ -333,23 +320,48 @@ static void print_forecast(const Forecast *f, json_object *total)
 
 static int forecast(Forecast *f)
 {
-	int status = model_workload(f->c, &f->mix) ?: model_read_store(f->c, &f->store);
+	int status = STATUS_OK;
 
-	if (!status && f->c->n_args == 0)
+	if (f->c->n_args == 0)
 		status = add_live(f);
 	for (int i = 0; i < f->c->n_args && !status; i++)
 		status = add_argument(f, f->c->args[i]);
 	return status;
 }
 
+/* "A:90%+B:10%" */
+static bool is_hybrid(const Ctl *c)
+{
+	for (int i = 0; i < c->n_args; i++)
+		if (strchr(c->args[i], '+') && !strchr(c->args[i], '/'))
+			return true;
+	return false;
+}
+
+static int forecast_hybrid(const Forecast *f)
+{
+	Ctl *c = f->c;
+
+	if (c->n_args > 1)
+		return complain(STATUS_USAGE, "Devices that share a workload are predicted by "
+					      "themselves: name no others");
+	if (c->model.depth)
+		return complain(STATUS_USAGE, "--depth= limits each device: of devices that share "
+					      "a workload, write depth= into --workload=");
+	return model_hybrid(c, f->store, &f->mix, c->args[0]);
+}
+
 int model_predict(Ctl *c)
 {
 	_cleanup_json_ json_object *all = json_object_new_object();
 	Forecast f = { .c = c, .rows = json_object_new_array() };
-	int status = forecast(&f);
+	int status = model_workload(c, &f.mix) ?: model_read_store(c, &f.store);
+	bool hybrid = is_hybrid(c);
 
 	json_object_object_add(all, "Devices", f.rows);
-	if (!status) {
+	if (!status)
+		status = hybrid ? forecast_hybrid(&f) : forecast(&f);
+	if (!status && !hybrid) {
 		json_object_object_add(all, "Total", total_of(f.rows));
 		if (c->json)
 			json_print(c, all);

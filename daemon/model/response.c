@@ -21,7 +21,7 @@ static unsigned whole(double v, unsigned least, unsigned most)
 
 /* Of the station: in how many ways the servers can be spread over the phases, for each number of
  * IOs that wait. */
-static double states_of(unsigned requests, unsigned servers, unsigned phases)
+double response_states(unsigned requests, unsigned servers, unsigned phases)
 {
 	double ways = 1;
 
@@ -39,7 +39,7 @@ static void shrink(unsigned *requests, unsigned *servers, unsigned phases)
 
 	if (*servers == *requests)
 		*servers = *requests = 1;
-	for (unsigned k = 2; states_of(*requests, *servers, phases) > STATES_MAX; k++) {
+	for (unsigned k = 2; response_states(*requests, *servers, phases) > STATES_MAX; k++) {
 		*servers = whole(c / k, 1, UINT16_MAX);
 		*requests = whole(n / k, *servers + 1, UINT16_MAX);
 	}
@@ -146,21 +146,29 @@ static unsigned servers_of(const Profile *p, const Mix *mix, const Setting *s, d
 	return whole(most.iops / first.iops, 1, whole(depth, 1, UINT16_MAX));
 }
 
-static int predict_net(const Profile *p, const Mix *mix, const Setting *s, const Prediction *at,
-		       Response *ret)
+bool response_queue(const Profile *p, const Mix *mix, const Setting *s, const Prediction *at,
+		    ResponseQueue *ret)
 {
 	Service service = service_of(p, mix, s);
 	double mean_s = service.mean_s;
-	int r = response_of_queue(
-		&(ResponseQueue){ .depth = at->depth,
-				  .servers = servers_of(p, mix, s, at->depth),
-				  .service_s = mean_s,
-				  .deviation_s = sqrt(MAX(service.square_s2 - mean_s * mean_s, 0)),
-				  .iops = at->iops },
-		ret);
+
+	*ret = (ResponseQueue){ .depth = at->depth,
+				.servers = servers_of(p, mix, s, at->depth),
+				.service_s = mean_s,
+				.deviation_s = sqrt(MAX(service.square_s2 - mean_s * mean_s, 0)),
+				.iops = at->iops };
+	return service.assumed;
+}
+
+static int predict_net(const Profile *p, const Mix *mix, const Setting *s, const Prediction *at,
+		       Response *ret)
+{
+	ResponseQueue q;
+	bool assumed = response_queue(p, mix, s, at, &q);
+	int r = response_of_queue(&q, ret);
 
 	if (r >= 0)
-		ret->estimated = at->estimated || service.assumed;
+		ret->estimated = at->estimated || assumed;
 	return r;
 }
 

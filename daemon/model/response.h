@@ -25,6 +25,13 @@ typedef struct Response {
 /* -EINVAL: a queue that makes no sense. Also -ENOMEM. p99_measured and estimated are false. */
 int response_of_queue(const ResponseQueue *q, Response *ret);
 
+/* The device in this setting as such a queue; at: what it does under the workload. True: how much
+ * the service times differ is assumed. */
+bool response_queue(const Profile *p, const Mix *mix, const Setting *s, const Prediction *at,
+		    ResponseQueue *ret);
+/* Of a queue with so many servers, whose service has so many phases: the states of its net. */
+double response_states(unsigned requests, unsigned servers, unsigned phases);
+
 /* Of an IO at the device in this setting, under a workload that saturates it. An IO's service time
  * is what it takes alone (depth 1), the servers are as many as give the device's most throughput at
  * that time each, and all is scaled so that the net serves what predict() says (Little's law). How

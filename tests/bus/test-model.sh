@@ -67,6 +67,22 @@ ok "a limited depth serves less, sooner" jq -en "$(model predict samsung-pm9a3 -
 	.Devices[0].IOPS as \$i | $(model predict samsung-pm9a3 --json) | .Devices[0] | .P99 > \$p and .IOPS > \$i"
 status "predict of a node file" 0 model predict "$root/policies/nodes/mixed.node" --json
 is "has all its devices" "$(jq .Total.Count "$tmp/out")" 28
+cached=samsung-pm9a3:90%+seagate-exos-7e2000x4:10%
+status "predict of a cache and the disks behind it" 0 model predict "$cached"
+ok "fits 80 columns" test "$(wc -L <"$tmp/out")" -le 80
+ok "each disk gets its part of a tenth" grep -q "^4 seagate-exos-7e2000  2.5 % " "$tmp/out"
+ok "tells median and 99th percentile of all" grep -q "at the 99th\|in the median" "$tmp/out"
+predicted=$(model predict "$cached" --workload="depth=8" --json)
+ok "so many IOs are outstanding as were asked for" jq -en \
+	"$predicted | [.Devices[] | .Count * .Depth] | (add - 8) | fabs < 1e-6"
+ok "the 99th percentile is the disks'" jq -en \
+	"$predicted | .Total.P50 < .Devices[1].MeanResponse and .Total.P99 > .Devices[1].MeanResponse"
+status "shares that are not all are wrong usage" 2 model predict samsung-pm9a3:90%+seagate-exos-7e2000:5%
+ok "and says so" grep -q "the shares are 100 % together" "$tmp/err"
+status "so is one without a share" 2 model predict samsung-pm9a3:90%+seagate-exos-7e2000
+status "and a limit of each device's depth" 2 model predict "$cached" --depth=2
+status "and another device beside it" 2 model predict "$cached" samsung-pm9a3
+status "an unknown profile in it is refused" 4 model predict samsung-pm9a3:90%+nosuch:10%
 status "an unknown profile is refused" 4 model predict nosuchx3
 status "a node file that is not there" 1 model predict /nonexistent.node
 status "predict of the devices needs a daemon" 3 model predict
