@@ -31,7 +31,7 @@ typedef struct LoopDev {
 /* -EBADF unless the device is still the one over our own file; asked before every write. */
 static inline int loopdev_verify(const LoopDev *l)
 {
-	struct loop_info64 info;
+	struct loop_info64 info = {}; /* valgrind does not know that the kernel fills it */
 	struct stat st;
 
 	if (stat(l->backing, &st) < 0 || ioctl(l->fd, LOOP_GET_STATUS64, &info) < 0)
