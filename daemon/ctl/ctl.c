@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <assert.h>
 #include <getopt.h>
 #include <locale.h>
 #include <math.h>
@@ -42,6 +43,8 @@ typedef enum Option {
 	OPT_CHUNKS,
 	OPT_EXPORT,
 	OPT_IMPORT,
+	OPT_CARBON, /* and those that follow it in CarbonOption */
+	OPT_CARBON_LAST = OPT_CARBON + _CARBON_OPTION_MAX - 1,
 	OPT_JSON, /* from here on: for every verb */
 	OPT_NO_PAGER,
 	OPT_NO_LEGEND,
@@ -82,6 +85,19 @@ static const struct option long_options[] = {
 	{ "chunks", required_argument, NULL, OPT_CHUNKS },
 	{ "export", required_argument, NULL, OPT_EXPORT },
 	{ "import", required_argument, NULL, OPT_IMPORT },
+	{ "ssd", required_argument, NULL, OPT_CARBON + CARBON_SSD },
+	{ "hdd", required_argument, NULL, OPT_CARBON + CARBON_HDD },
+	{ "ssd-energy", required_argument, NULL, OPT_CARBON + CARBON_SSD_ENERGY },
+	{ "hdd-energy", required_argument, NULL, OPT_CARBON + CARBON_HDD_ENERGY },
+	{ "ssd-embodied", required_argument, NULL, OPT_CARBON + CARBON_SSD_EMBODIED },
+	{ "hdd-embodied", required_argument, NULL, OPT_CARBON + CARBON_HDD_EMBODIED },
+	{ "size", required_argument, NULL, OPT_CARBON + CARBON_SIZE },
+	{ "rate", required_argument, NULL, OPT_CARBON + CARBON_RATE },
+	{ "hdd-rate", required_argument, NULL, OPT_CARBON + CARBON_HDD_RATE },
+	{ "scaling", required_argument, NULL, OPT_CARBON + CARBON_SCALING },
+	{ "life", required_argument, NULL, OPT_CARBON + CARBON_LIFE },
+	{ "intensity", required_argument, NULL, OPT_CARBON + CARBON_INTENSITY },
+	{ "price", required_argument, NULL, OPT_CARBON + CARBON_PRICE },
 	{ "json", optional_argument, NULL, OPT_JSON },
 	{ "no-pager", no_argument, NULL, OPT_NO_PAGER },
 	{ "no-legend", no_argument, NULL, OPT_NO_LEGEND },
@@ -92,6 +108,9 @@ static const struct option long_options[] = {
 };
 
 #define BIT(option) (UINT64_C(1) << ((option)-OPT_FOR))
+static_assert(OPT_JSON - OPT_FOR < 64, "the options of a verb are 64 bits");
+/* All but the price: what is paid is asked of "efficiency" */
+#define CARBON_OPTIONS (BIT(OPT_CARBON + CARBON_PRICE) - BIT(OPT_CARBON))
 #define CLAIM_OPTIONS                                                                              \
 	(BIT(OPT_FOR) | BIT(OPT_START_IN) | BIT(OPT_REASON) | BIT(OPT_CLASS) | BIT(OPT_DEVICE) |   \
 	 BIT(OPT_GROUP) | BIT(OPT_TOLERANCE))
@@ -129,6 +148,7 @@ static const struct Verb {
 	  BIT(OPT_DESTRUCTIVE) | BIT(OPT_RESUME) | BIT(OPT_RUNS) | BIT(OPT_GOAL) | BIT(OPT_DEPTHS) |
 		  BIT(OPT_CHUNKS) | BIT(OPT_EXPORT) | BIT(OPT_IMPORT),
 	  "DEVICE [FILE] | --import=RECORD FILE", verb_calibrate },
+	{ "carbon", 0, 0, CARBON_OPTIONS | BIT(OPT_WORKLOAD) | BIT(OPT_PROFILES), "", verb_carbon },
 	{ "version", 0, 0, 0, "", verb_version },
 };
 
@@ -209,6 +229,8 @@ static int parse_tolerance(Ctl *c, const char *text)
 
 static const char **text_option(Ctl *c, int option)
 {
+	if (option >= OPT_CARBON && option <= OPT_CARBON_LAST)
+		return &c->carbon.text[option - OPT_CARBON];
 	switch (option) {
 	case OPT_REASON: return &c->reason;
 	case OPT_CLASS: return &c->class;

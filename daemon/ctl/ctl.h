@@ -43,6 +43,29 @@ typedef struct CalibrateOptions {
 	bool resume;
 } CalibrateOptions;
 
+/* What "carbon" and "efficiency" are told besides, in the order of the table in carbon-options.c.
+ */
+typedef enum CarbonOption {
+	CARBON_SSD,
+	CARBON_HDD,
+	CARBON_SSD_ENERGY,
+	CARBON_HDD_ENERGY,
+	CARBON_SSD_EMBODIED,
+	CARBON_HDD_EMBODIED,
+	CARBON_SIZE,
+	CARBON_RATE,
+	CARBON_HDD_RATE,
+	CARBON_SCALING,
+	CARBON_LIFE,
+	CARBON_INTENSITY,
+	CARBON_PRICE,
+	_CARBON_OPTION_MAX,
+} CarbonOption;
+
+typedef struct CarbonOptions {
+	const char *text[_CARBON_OPTION_MAX]; /* NULL: not given */
+} CarbonOptions;
+
 typedef struct Ctl {
 	const char *address; /* "system", "session" or a bus address */
 	sd_bus *bus;
@@ -60,6 +83,7 @@ typedef struct Ctl {
 	int n_args;
 	ModelOptions model;
 	CalibrateOptions calibrate;
+	CarbonOptions carbon;
 } Ctl;
 
 int verb_status(Ctl *c);
@@ -80,6 +104,7 @@ int verb_wake(Ctl *c);
 int verb_wake_test(Ctl *c);
 int verb_model(Ctl *c);
 int verb_calibrate(Ctl *c);
+int verb_carbon(Ctl *c);
 
 void ctl_help(void); /* ctl-help.c */
 

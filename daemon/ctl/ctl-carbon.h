@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* storpowerctl carbon and efficiency: what they share. */
+
+#include "ctl/ctl-model.h"
+#include "model/carbon.h"
+
+#define SECONDS_PER_YEAR (365 * 86400.0) /* as the studies count */
+
+/* carbon-options.c */
+bool carbon_given(const Ctl *c, CarbonOption o);
+/* In J, kg/GB, GB, requests a second, years, g/kWh or the price of a kWh; what is usual where it
+ * was not given, and NAN where nothing is. STATUS_USAGE, complained of, where the text is none. */
+int carbon_band(const Ctl *c, CarbonOption o, Band *ret);
+int carbon_number(const Ctl *c, CarbonOption o, double *ret);
+
+/* What "carbon" was told, and what follows from it. */
+typedef struct Inquiry {
+	CarbonQuestion question;
+	const char *ssd, *hdd;          /* profiles; NULL: none */
+	double rate, hdd_rate;          /* requests a second; NAN: not known */
+	double scaling, life_y;         /* likewise */
+	CarbonCrossings requests;       /* to break even */
+	CarbonCrossings seconds, g_kwh; /* NAN where the rate is not known */
+} Inquiry;
+
+/* carbon-profile.c: the number of disks, and of --ssd and --hdd under --workload the rates and
+ * energies that were not told. */
+int carbon_complete(Ctl *c, Inquiry *q);
+
+/* carbon-json.c */
+json_object *carbon_json(const Inquiry *q);
+/* kg of CO2e of the SSD, and of the disks, in the whole life; NAN where the rate is not known. */
+void carbon_of_life(const Inquiry *q, CarbonCase which, double ret_kg[2]);
+
+/* carbon-print.c */
+void carbon_print(const Ctl *c, const Inquiry *q);
+char *carbon_kg_text(char *buf, size_t size, double kg); /* "820 g", "12.3 kg", "3.45 t" */
