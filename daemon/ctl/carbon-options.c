@@ -69,6 +69,13 @@ static const struct Quantity {
 			       "g of CO2e a kWh, as 381, 0.381kg/kWh or 300..400," },
 	[CARBON_PRICE] = { "price", prices, 0, 1e6, NOT_TOLD, false,
 			   "the price of a kWh in your currency, as 0.18," },
+	[CARBON_FILL] = { "fill",
+			  shares,
+			  0.01,
+			  1,
+			  { 1, 1, 1 },
+			  false,
+			  "how full the capacity may get, as 80% or 0.8," },
 };
 
 bool carbon_given(const Ctl *c, CarbonOption o)

@@ -98,6 +98,8 @@ static const struct option long_options[] = {
 	{ "life", required_argument, NULL, OPT_CARBON + CARBON_LIFE },
 	{ "intensity", required_argument, NULL, OPT_CARBON + CARBON_INTENSITY },
 	{ "price", required_argument, NULL, OPT_CARBON + CARBON_PRICE },
+	{ "protection", required_argument, NULL, OPT_CARBON + CARBON_PROTECTION },
+	{ "fill", required_argument, NULL, OPT_CARBON + CARBON_FILL },
 	{ "json", optional_argument, NULL, OPT_JSON },
 	{ "no-pager", no_argument, NULL, OPT_NO_PAGER },
 	{ "no-legend", no_argument, NULL, OPT_NO_LEGEND },
@@ -109,8 +111,12 @@ static const struct option long_options[] = {
 
 #define BIT(option) (UINT64_C(1) << ((option)-OPT_FOR))
 static_assert(OPT_JSON - OPT_FOR < 64, "the options of a verb are 64 bits");
-/* All but the price: what is paid is asked of "efficiency" */
+#define MODEL_OPTIONS  (BIT(OPT_WORKLOAD) | BIT(OPT_PROFILES))
 #define CARBON_OPTIONS (BIT(OPT_CARBON + CARBON_PRICE) - BIT(OPT_CARBON))
+#define EFFICIENCY_OPTIONS                                                                         \
+	(BIT(OPT_CARBON + CARBON_SIZE) | BIT(OPT_CARBON + CARBON_INTENSITY) |                      \
+	 BIT(OPT_CARBON + CARBON_PRICE) | BIT(OPT_CARBON + CARBON_PROTECTION) |                    \
+	 BIT(OPT_CARBON + CARBON_FILL))
 #define CLAIM_OPTIONS                                                                              \
 	(BIT(OPT_FOR) | BIT(OPT_START_IN) | BIT(OPT_REASON) | BIT(OPT_CLASS) | BIT(OPT_DEVICE) |   \
 	 BIT(OPT_GROUP) | BIT(OPT_TOLERANCE))
@@ -148,7 +154,9 @@ static const struct Verb {
 	  BIT(OPT_DESTRUCTIVE) | BIT(OPT_RESUME) | BIT(OPT_RUNS) | BIT(OPT_GOAL) | BIT(OPT_DEPTHS) |
 		  BIT(OPT_CHUNKS) | BIT(OPT_EXPORT) | BIT(OPT_IMPORT),
 	  "DEVICE [FILE] | --import=RECORD FILE", verb_calibrate },
-	{ "carbon", 0, 0, CARBON_OPTIONS | BIT(OPT_WORKLOAD) | BIT(OPT_PROFILES), "", verb_carbon },
+	{ "carbon", 0, 0, CARBON_OPTIONS | MODEL_OPTIONS, "", verb_carbon },
+	{ "efficiency", 0, -1, EFFICIENCY_OPTIONS | MODEL_OPTIONS | BIT(OPT_OUTPUT),
+	  "[PROFILE | DEVICE...]", verb_efficiency },
 	{ "version", 0, 0, 0, "", verb_version },
 };
 

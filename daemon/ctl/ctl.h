@@ -59,6 +59,8 @@ typedef enum CarbonOption {
 	CARBON_LIFE,
 	CARBON_INTENSITY,
 	CARBON_PRICE,
+	CARBON_PROTECTION,
+	CARBON_FILL,
 	_CARBON_OPTION_MAX,
 } CarbonOption;
 
@@ -105,6 +107,7 @@ int verb_wake_test(Ctl *c);
 int verb_model(Ctl *c);
 int verb_calibrate(Ctl *c);
 int verb_carbon(Ctl *c);
+int verb_efficiency(Ctl *c);
 
 void ctl_help(void); /* ctl-help.c */
 
