@@ -23,10 +23,8 @@ static const Unit years[] = { { "y", 1 }, { "d", 1.0 / 365 }, {} };
 static const Unit g_kwh[] = { { "", 1 }, { "g/kWh", 1 }, { "kg/kWh", 1e3 }, {} };
 static const Unit prices[] = { { "", 1 }, {} };
 
-#define NOT_TOLD                                                                                   \
-	{                                                                                          \
-		NAN, NAN, NAN                                                                      \
-	}
+#define EXACTLY(v) ((Band){ (v), (v), (v) })
+#define NOT_TOLD   EXACTLY(NAN)
 
 /* By CarbonOption. `right` says what would be right. */
 static const struct Quantity {
@@ -51,30 +49,15 @@ static const struct Quantity {
 			  "requests a second, as 4000 or 4k," },
 	[CARBON_HDD_RATE] = { "hdd-rate", rates, 1e-6, 1e12, NOT_TOLD, false,
 			      "requests a second of one disk, as 722," },
-	[CARBON_SCALING] = { "scaling",
-			     shares,
-			     0.01,
-			     1,
-			     { 1, 1, 1 },
-			     false,
+	[CARBON_SCALING] = { "scaling", shares, 0.01, 1, EXACTLY(1), false,
 			     "what a disk among many serves of what it serves alone, as 0.9 or 90%," },
-	[CARBON_LIFE] = { "life",
-			  years,
-			  1.0 / 365,
-			  100,
-			  { 5, 5, 5 },
-			  false,
+	[CARBON_LIFE] = { "life", years, 1.0 / 365, 100, EXACTLY(5), false,
 			  "a time in use, as 5y or 400d, 100 years at most," },
 	[CARBON_INTENSITY] = { "intensity", g_kwh, 0, 1e5, NOT_TOLD, true,
 			       "g of CO2e a kWh, as 381, 0.381kg/kWh or 300..400," },
 	[CARBON_PRICE] = { "price", prices, 0, 1e6, NOT_TOLD, false,
 			   "the price of a kWh in your currency, as 0.18," },
-	[CARBON_FILL] = { "fill",
-			  shares,
-			  0.01,
-			  1,
-			  { 1, 1, 1 },
-			  false,
+	[CARBON_FILL] = { "fill", shares, 0.01, 1, EXACTLY(1), false,
 			  "how full the capacity may get, as 80% or 0.8," },
 };
 
@@ -116,12 +99,12 @@ static int parse_elements(const struct Quantity *q, char *text, double values[3]
 			return -EINVAL;
 		n++;
 	}
-	*ret_n = n;
-	while (n-- > 0) {
-		name = *names[n] ? names[n] : name;
-		if (!take_unit(q->units, name, &values[n]))
+	for (size_t i = n; i-- > 0;) {
+		name = *names[i] ? names[i] : name;
+		if (!take_unit(q->units, name, &values[i]))
 			return -EINVAL;
 	}
+	*ret_n = n;
 	return 0;
 }
 

@@ -50,7 +50,8 @@ static char *time_text(char *buf, size_t size, double s)
 	return buf;
 }
 
-char *carbon_kg_text(char *buf, size_t size, double kg)
+/* "820 g", "12.3 kg", "3.45 t" */
+static char *kg_text(char *buf, size_t size, double kg)
 {
 	char number[32];
 	double times = kg < 1 ? 1e3 : kg < 1e3 ? 1 : 1e-3;
@@ -127,7 +128,7 @@ static void add_life(Table *t, const Inquiry *q, size_t side)
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		carbon_of_life(q, cases[i], kg);
-		carbon_kg_text(text[i], sizeof(text[i]), kg[side]);
+		kg_text(text[i], sizeof(text[i]), kg[side]);
 	}
 	snprintf(what, sizeof(what), "CO2e of the %s in %.3g y", side ? "disks" : "SSD", q->life_y);
 	table_row(t, what, text[0], text[1], text[2]);
@@ -200,9 +201,9 @@ static void print_why(const Ctl *c, const Inquiry *q)
 	disks_name(disks, sizeof(disks), q->question.disks);
 	snprintf(text, sizeof(text),
 		 "%s: it was made with %s of CO2e and takes %s a request; %s with %s, and %s.",
-		 so[q->requests.mean.verdict], carbon_kg_text(ssd_kg, sizeof(ssd_kg), kg[0]),
+		 so[q->requests.mean.verdict], kg_text(ssd_kg, sizeof(ssd_kg), kg[0]),
 		 energy_text(ssd_j, sizeof(ssd_j), q->question.ssd.request_j.mean), disks,
-		 carbon_kg_text(hdd_kg, sizeof(hdd_kg), kg[1]),
+		 kg_text(hdd_kg, sizeof(hdd_kg), kg[1]),
 		 energy_text(hdd_j, sizeof(hdd_j), q->question.hdd.request_j.mean));
 	putchar('\n');
 	print_wrapped("", 0, text, c->width);

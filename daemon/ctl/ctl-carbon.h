@@ -36,4 +36,3 @@ void carbon_of_life(const Inquiry *q, CarbonCase which, double ret_kg[2]);
 
 /* carbon-print.c */
 void carbon_print(const Ctl *c, const Inquiry *q);
-char *carbon_kg_text(char *buf, size_t size, double kg); /* "820 g", "12.3 kg", "3.45 t" */

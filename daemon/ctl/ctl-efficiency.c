@@ -9,13 +9,13 @@
 #include "ctl/ctl-efficiency.h"
 
 /* Enough to saturate any of them. */
-#define DEPTH       64
-#define LARGE_KIB   256
-#define SMALL_KIB   4
-#define HALF        0.5
-#define DRIVES_MAX  1024 /* of a protection group */
-#define GB_PER_TB   1e3
-#define FIRST(a, b) ((a) < (b) ? 1 : (a) > (b) ? -1 : 0)
+#define DEPTH            64
+#define LARGE_KIB        256
+#define SMALL_KIB        4
+#define MIXED_READS      0.5
+#define DRIVES_MAX       1024 /* of a protection group */
+#define GB_PER_TB        1e3
+#define BY_FALLING(a, b) ((a) < (b) ? 1 : (a) > (b) ? -1 : 0)
 
 Mix efficiency_mix(IoSize size, IoKind kind)
 {
@@ -23,7 +23,7 @@ Mix efficiency_mix(IoSize size, IoKind kind)
 
 	return (Mix){ .read_share = kind == IO_READ    ? 1
 				    : kind == IO_WRITE ? 0
-						       : HALF,
+						       : MIXED_READS,
 		      .random_share = size == LARGE_IO ? 0 : 1,
 		      .read_kib = kib,
 		      .write_kib = kib,
@@ -44,14 +44,15 @@ static int compare_asked(const void *a, const void *b)
 {
 	const EfficiencyRow *x = a, *y = b;
 
-	return FIRST(x->asked.mb_j, y->asked.mb_j) ?: strcmp(x->profile->name, y->profile->name);
+	return BY_FALLING(x->asked.mb_j, y->asked.mb_j)
+		       ?: strcmp(x->profile->name, y->profile->name);
 }
 
 static int compare_large(const void *a, const void *b)
 {
 	const EfficiencyRow *x = a, *y = b;
 
-	return FIRST(x->both[LARGE_IO], y->both[LARGE_IO])
+	return BY_FALLING(x->both[LARGE_IO], y->both[LARGE_IO])
 		       ?: strcmp(x->profile->name, y->profile->name);
 }
 
@@ -59,7 +60,7 @@ static int compare_small(const void *a, const void *b)
 {
 	const EfficiencyRow *x = a, *y = b;
 
-	return FIRST(x->both[SMALL_IO], y->both[SMALL_IO])
+	return BY_FALLING(x->both[SMALL_IO], y->both[SMALL_IO])
 		       ?: strcmp(x->profile->name, y->profile->name);
 }
 
