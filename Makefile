@@ -30,7 +30,7 @@ B ?= build
 Q := $(if $(V),,@)
 say = @$(if $(V),:,echo "  $(1)	$@")
 
-PKGS := libsystemd libudev mount blkid libbpf inih json-c libnvme
+PKGS := libsystemd libudev mount blkid libbpf inih json-c libnvme sqlite3
 HAVE_PKGS := $(shell pkg-config --exists $(PKGS) 2>/dev/null && test -e /usr/include/scsi/sg_pt.h && echo yes)
 ALL_CFLAGS = -std=gnu17 -Wall -Wextra $(WERROR) -Wno-missing-field-initializers -fno-strict-aliasing \
 	-D_GNU_SOURCE -DSTORPOWER_VERSION='"$(VERSION)"' -DSTORPOWER_DATADIR='"$(DATADIR)"' \
@@ -40,7 +40,7 @@ LIBS = $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lsgutils2 -lm -lpthread
 # A room of the house is a folder of daemon/ and becomes a library of its own. FLOORS names the rooms from
 # the lowest up: a room may see those below it, but for those in HIDES_ROOM. Only storpowerd.c knows that
 # devices are real or simulated.
-FLOORS := base petri model plan budget config loop device stack hw sim journal knob redirect meter sensor control bus
+FLOORS := base petri model plan budget config loop device stack hw sim journal knob redirect meter sensor ledger control bus
 HIDES_budget := plan
 HIDES_sim := hw
 HIDES_journal := hw sim
@@ -48,12 +48,14 @@ HIDES_knob := hw sim plan budget
 HIDES_redirect := $(HIDES_knob)
 HIDES_meter := $(HIDES_knob)
 HIDES_sensor := hw sim
+# storpowerctl reads it, too
+HIDES_ledger := petri model plan budget config loop device stack hw sim journal knob redirect meter sensor
 HIDES_control := hw sim
 HIDES_bus := hw sim
 # SEES_ROOM: itself and what it may see, in the order in which they are linked, the highest first
 ROOMS :=
 $(foreach r,$(FLOORS),$(eval SEES_$(r) := $(r) $(filter-out $(HIDES_$(r)),$(ROOMS)))$(eval ROOMS := $(r) $(ROOMS)))
-SEES_ctl := ctl model petri base
+SEES_ctl := ctl ledger model petri base
 # what decides, without the room around it
 SEES_pure := pure $(SEES_plan)
 

@@ -3,6 +3,7 @@
 
 BENCH_SEES_planner := $(SEES_plan)
 BENCH_SEES_petri := $(SEES_petri)
+BENCH_SEES_ledger := $(SEES_ledger)
 BENCH_SEES_node := $(call with,control,testbed sim)
 BENCH_SEES_sleep := $(BENCH_SEES_node)
 BENCH_SEES_meter := $(SEES_meter)
