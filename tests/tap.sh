@@ -41,6 +41,13 @@ status() {
 	[[ $got == "$wanted" ]] || sed 's/^/# /' "$tmp/err"
 }
 
+# jq 1.6 calls -e fulfilled where nothing came in: what was to be asked about had failed.
+jq() {
+	local out
+	[[ $1 == -e ]] || { command jq "$@"; return; }
+	out=$(command jq "$@") && [[ -n $out ]] && printf '%s\n' "$out"
+}
+
 # within SECONDS COMMAND...: until it succeeds, without its words. In vain: what it says then, and what a
 # test's `show` says.
 within() {

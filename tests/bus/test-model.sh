@@ -10,8 +10,8 @@ model() {
 	ctl model "$@" --profiles="$profiles"
 }
 
-frontier() { # DEVICE|PROFILE FILTER
-	model frontier "$1" --json | jq -e "$2"
+frontier() { # DEVICE|PROFILE [OPTION...] FILTER
+	model frontier "${@:1:$#-1}" --json | jq -e "${!#}"
 }
 
 at_terminal() { # COLUMNS ARGUMENT...
@@ -44,7 +44,7 @@ status "an unknown name is refused" 4 model show nosuch
 ok "and told that no daemon knows devices" grep -q "storpowerd runs, and it does not" "$tmp/err"
 ok "the frontier of a profile rises" frontier samsung-pm9a3 \
 	'[.Candidates[].CapPower] == ([.Candidates[].CapPower] | sort) and .Present.Depth == 32'
-ok "and is that of the workload that is said" frontier "samsung-pm9a3 --workload=read=0%,chunk=256K,depth=64" \
+ok "and is that of the workload that is said" frontier samsung-pm9a3 "--workload=read=0%,chunk=256K,depth=64" \
 	'.Present.WriteSize == 256 and .Candidates[-1].ExpectedPower == 13.3'
 status "a frontier into a file" 0 model frontier samsung-pm9a3
 ok "is no drawing" bash -c "! grep -q ┤ '$tmp/out'"
