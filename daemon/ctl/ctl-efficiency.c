@@ -208,16 +208,17 @@ int verb_efficiency(Ctl *c)
 	_cleanup_(profile_store_freep) ProfileStore *s = NULL;
 	_cleanup_free_ ModelFound *found = calloc((size_t)c->n_args + 1, sizeof(*found));
 	EfficiencyReport r = {};
-	int status = found ? STATUS_OK : complain(STATUS_FAILURE, "Out of memory");
+	int status;
 
+	if (!found)
+		return complain(STATUS_FAILURE, "Out of memory");
 	log_set_plain(); /* what is wrong with a profile is said to whoever has typed this */
-	if (!status)
-		status = read_options(c, &r) ?: model_read_store(c, &s);
+	status = read_options(c, &r) ?: model_read_store(c, &s);
 	if (!status)
 		status = c->n_args ? add_named(c, s, &r, found) : add_all(c, s, &r);
 	if (!status)
 		show(c, &r);
-	for (int i = 0; found && i < c->n_args; i++)
+	for (int i = 0; i < c->n_args; i++)
 		model_found_done(&found[i]);
 	free(r.rows);
 	return status;
