@@ -30,6 +30,7 @@ typedef struct Daemon {
 	Inventory *inventory;
 	WakeRecord *wakes;
 	char *node_path, *registers_path, *journal_path, *claims_path, *wear_path, *wakes_path;
+	char *ledger_path;
 	const char *policy;
 } Daemon;
 
@@ -47,6 +48,7 @@ static void daemon_done(Daemon *d)
 	free(d->claims_path);
 	free(d->wear_path);
 	free(d->wakes_path);
+	free(d->ledger_path);
 }
 
 static const char *data_directory(const Daemon *d)
@@ -115,6 +117,9 @@ static int set_paths(Daemon *d)
 	d->claims_path = text_printf("%s/claims", state_directory(d));
 	d->wear_path = text_printf("%s/wear", state_directory(d));
 	d->wakes_path = text_printf("%s/wake-tests", state_directory(d));
+	d->ledger_path = text_printf("%s/ledger", state_directory(d));
+	if (!d->ledger_path)
+		return -ENOMEM;
 	r = check_state_path(d->journal_path);
 	if (r >= 0)
 		r = check_state_path(d->claims_path);
@@ -207,6 +212,18 @@ static int daemon_prepare(Daemon *d)
 	return 0;
 }
 
+static LedgerConfig ledger_config(const Daemon *d)
+{
+	const LedgerSection *l = &d->config->ledger;
+
+	return (LedgerConfig){ .path = l->keep ? d->ledger_path : NULL,
+			       .tariff = { .price_kwh = l->price_kwh,
+					   .currency = l->currency,
+					   .g_kwh = l->g_kwh,
+					   .marginal = l->marginal,
+					   .intensity_path = l->g_path } };
+}
+
 static ControlConfig control_config(const Daemon *d)
 {
 	return (ControlConfig){
@@ -221,12 +238,13 @@ static ControlConfig control_config(const Daemon *d)
 		.advises = d->config->advises,
 		.sensors = d->config->sensors,
 		.n_sensors = d->config->n_sensors,
-		.wear_path = d->wear_path,
-		.sleep = { .service_years = d->config->service_years,
+		.sleep = { .wear_path = d->wear_path,
+			   .service_years = d->config->service_years,
 			   .cycles_a_day = d->config->cycles_a_day,
 			   .spinups_at_once = d->config->spinups_at_once,
 			   .spinup_w = d->config->spinup_w },
 		.wakes = d->wakes,
+		.ledger = ledger_config(d),
 	};
 }
 

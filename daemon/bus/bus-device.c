@@ -23,6 +23,8 @@ static int find_device(sd_bus *bus, const char *path, const char *interface, voi
 	r = control_device_by_name(b->control, name, &b->device);
 	if (r >= 0)
 		r = control_reading(b->control, name, &b->reading);
+	if (r >= 0)
+		r = control_energy(b->control, name, &b->energy);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	*ret_found = b;
@@ -79,6 +81,7 @@ static const char *device_text(const DeviceState *d, const char *property, char 
 		{ "Problem", d->problem },
 		{ "Reason", d->reason },
 		{ "Pool", d->device->pool },
+		{ "Protection", d->device->protection },
 		{ "Hba", d->device->hba },
 		{ "AwakeReason", d->sleep.awake_why },
 		{ "Redirect", bus_redirect_name(d->cache.redirect) },
@@ -139,6 +142,15 @@ static int get_cache(sd_bus *bus, const char *path, const char *interface, const
 	return sd_bus_message_append(reply, "t", room ? d->cache.room_bytes : d->cache.dirty_bytes);
 }
 
+static int get_size(sd_bus *bus, const char *path, const char *interface, const char *property,
+		    sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+
+	(void)bus, (void)path, (void)interface, (void)property, (void)error;
+	return sd_bus_message_append(reply, "t", b->device.device->size_bytes);
+}
+
 /* A knob's value may be a path. */
 static int append_knob(sd_bus_message *m, const KnobState *k)
 {
@@ -196,6 +208,7 @@ static int get_learned(sd_bus *bus, const char *path, const char *interface, con
 #define CONST         SD_BUS_VTABLE_PROPERTY_CONST
 #define CHANGES       SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE
 #define DEVICE(field) offsetof(Bus, device.field)
+#define ENERGY(field) offsetof(Bus, energy.field)
 
 static const sd_bus_vtable device_vtable[] = {
 	SD_BUS_VTABLE_START(0),
@@ -249,6 +262,8 @@ static const sd_bus_vtable device_vtable[] = {
 	SD_BUS_PROPERTY("Asleep", "b", bus_get_bool, DEVICE(sleep.asleep), CHANGES),
 	SD_BUS_PROPERTY("Changing", "b", bus_get_bool, DEVICE(changing), CHANGES),
 	SD_BUS_PROPERTY("Pool", "s", get_text, 0, 0),
+	SD_BUS_PROPERTY("Protection", "s", get_text, 0, 0),
+	SD_BUS_PROPERTY("SizeBytes", "t", get_size, 0, 0),
 	SD_BUS_PROPERTY("Hba", "s", get_text, 0, CONST),
 	SD_BUS_PROPERTY("AwakeReason", "s", get_text, 0, 0),
 	SD_BUS_PROPERTY("MaySleepIn", "d", NULL, DEVICE(sleep.may_in_s), 0),
@@ -264,6 +279,12 @@ static const sd_bus_vtable device_vtable[] = {
 	SD_BUS_PROPERTY("Meter", "s", NULL, DEVICE(meter), 0),
 	SD_BUS_PROPERTY("Knobs", "aa{sv}", get_knobs, 0, 0),
 	SD_BUS_PROPERTY("Learned", "aa{sv}", get_learned, 0, 0),
+	SD_BUS_PROPERTY("EnergyMeasured", "d", NULL, ENERGY(measured_j), 0),
+	SD_BUS_PROPERTY("EnergyModelled", "d", NULL, ENERGY(modelled_j), 0),
+	SD_BUS_PROPERTY("BytesRead", "t", NULL, ENERGY(bytes[READ_IO]), 0),
+	SD_BUS_PROPERTY("BytesWritten", "t", NULL, ENERGY(bytes[WRITE_IO]), 0),
+	SD_BUS_PROPERTY("Reads", "t", NULL, ENERGY(ios[READ_IO]), 0),
+	SD_BUS_PROPERTY("Writes", "t", NULL, ENERGY(ios[WRITE_IO]), 0),
 	SD_BUS_VTABLE_END,
 };
 

@@ -47,9 +47,11 @@ struct Bus {
 	bool testing;          /* a wake test is under way */
 	const char *simulated; /* the node file; "": the devices are real */
 
+	LedgerState ledger;    /* filled with the next */
 	ControlState state;    /* filled afresh for every request, see bus_find_manager() */
 	DeviceState device;    /* filled likewise, see bus-device.c */
 	DeviceReading reading; /* of the same device */
+	EnergySum energy;      /* likewise */
 
 	/* what listeners were last told, see bus-signals.c */
 	sd_event_source *emit;
@@ -130,6 +132,10 @@ int bus_get_frontier(sd_bus_message *call, void *userdata, sd_bus_error *error);
 
 /* bus-drift.c */
 int bus_get_drift(sd_bus_message *call, void *userdata, sd_bus_error *error);
+
+/* bus-ledger.c */
+int bus_set_tariff(sd_bus_message *m, void *userdata, sd_bus_error *error);
+int bus_count_requests(sd_bus_message *m, void *userdata, sd_bus_error *error);
 
 /* bus-wake.c */
 int bus_wake(sd_bus_message *m, void *userdata, sd_bus_error *error);

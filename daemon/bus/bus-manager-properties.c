@@ -26,6 +26,7 @@ int bus_find_manager(sd_bus *bus, const char *path, const char *interface, void 
 		return 0;
 	control_note_asked(b->control);
 	control_state(b->control, &b->state);
+	control_ledger(b->control, &b->ledger);
 	*ret_found = b;
 	return 1;
 }
@@ -58,6 +59,18 @@ static int get_simulated(sd_bus *bus, const char *path, const char *interface, c
 {
 	Bus *b = userdata;
 	_cleanup_free_ char *shown = printable_copy(b->simulated);
+
+	(void)bus, (void)path, (void)interface, (void)property, (void)error;
+	return shown ? sd_bus_message_append(reply, "s", shown) : -ENOMEM;
+}
+
+/* The state directory may be any. */
+static int get_ledger_path(sd_bus *bus, const char *path, const char *interface,
+			   const char *property, sd_bus_message *reply, void *userdata,
+			   sd_bus_error *error)
+{
+	Bus *b = userdata;
+	_cleanup_free_ char *shown = printable_copy(b->ledger.path);
 
 	(void)bus, (void)path, (void)interface, (void)property, (void)error;
 	return shown ? sd_bus_message_append(reply, "s", shown) : -ENOMEM;
@@ -161,8 +174,9 @@ static int get_sensors(sd_bus *bus, const char *path, const char *interface, con
 	return r < 0 ? r : sd_bus_message_close_container(reply);
 }
 
-#define CHANGES      SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE
-#define STATE(field) offsetof(Bus, state.field)
+#define CHANGES       SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE
+#define STATE(field)  offsetof(Bus, state.field)
+#define LEDGER(field) offsetof(Bus, ledger.field)
 
 const sd_bus_vtable bus_manager_properties[] = {
 	SD_BUS_VTABLE_START(0),
@@ -198,5 +212,15 @@ const sd_bus_vtable bus_manager_properties[] = {
 	SD_BUS_PROPERTY("Sensors", "a(ssssds)", get_sensors, 0, 0),
 	SD_BUS_PROPERTY("Claims", "aa{sv}", get_claims, 0, CHANGES),
 	SD_BUS_PROPERTY("ClaimsUnsaved", "s", NULL, STATE(claims_unsaved), CHANGES),
+	SD_BUS_PROPERTY("LedgerPath", "s", get_ledger_path, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("LedgerProblem", "s", NULL, LEDGER(problem), 0),
+	SD_BUS_PROPERTY("LedgerWrittenUSec", "t", NULL, LEDGER(written_us), 0),
+	SD_BUS_PROPERTY("EnergyMeasured", "d", NULL, LEDGER(sum.measured_j), 0),
+	SD_BUS_PROPERTY("EnergyModelled", "d", NULL, LEDGER(sum.modelled_j), 0),
+	SD_BUS_PROPERTY("SecondsLimited", "d", NULL, LEDGER(sum.limited_s), 0),
+	SD_BUS_PROPERTY("SecondsAbove", "d", NULL, LEDGER(sum.above_s), 0),
+	SD_BUS_PROPERTY("Price", "d", NULL, LEDGER(price_kwh), 0),
+	SD_BUS_PROPERTY("CarbonIntensity", "d", NULL, LEDGER(g_kwh), 0),
+	SD_BUS_PROPERTY("CarbonMarginal", "b", bus_get_bool, LEDGER(marginal), 0),
 	SD_BUS_VTABLE_END,
 };

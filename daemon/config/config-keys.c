@@ -34,6 +34,11 @@ static bool is_bus(const char *s)
 	return streq(s, "system") || streq(s, "session") || (strchr(s, ':') && *s != ':');
 }
 
+static bool is_currency(const char *s)
+{
+	return *s && strlen(s) <= 8 && is_plain_name(s);
+}
+
 static bool is_component(const char *s)
 {
 	static const char *const components[] = { "none",     "bcache", "writecache",
@@ -145,6 +150,11 @@ static int take_mode(const IniLine *l, void *advises)
 	return take_either(l->value, "enforce", "advise", advises);
 }
 
+static int take_carbon_kind(const IniLine *l, void *marginal)
+{
+	return take_either(l->value, "average", "marginal", marginal);
+}
+
 static int take_manage(const IniLine *l, void *member)
 {
 	bool manage, *unmanaged = member;
@@ -206,6 +216,18 @@ static const Key tolerance_keys[] = {
 	{ "signal", A_TOLERANCE(CLASS_SIGNAL) },
 	{ "operator", A_TOLERANCE(CLASS_OPERATOR) },
 	{ "emergency", A_TOLERANCE(CLASS_EMERGENCY) },
+};
+
+static const Key ledger_keys[] = {
+	{ "keep", KEY_BOOL, KEY_AT(Config, ledger.keep) },
+	{ "price", KEY_NUMBER, KEY_AT(Config, ledger.price_kwh), .max = 1e6 },
+	{ "currency", KEY_TEXT, KEY_AT(Config, ledger.currency), .is_valid = is_currency,
+	  .expected = "a name of up to eight letters, such as EUR" },
+	{ "carbon_intensity", KEY_NUMBER, KEY_AT(Config, ledger.g_kwh), .max = 1e5 },
+	{ "carbon_file", KEY_TEXT_OR_NULL, KEY_AT(Config, ledger.g_path), .is_valid = is_path,
+	  .expected = "an absolute path" },
+	{ "carbon_kind", KEY_CUSTOM, KEY_AT(Config, ledger.marginal), .take = take_carbon_kind,
+	  .expected = "average or marginal" },
 };
 
 static const Key device_keys[] = {
@@ -275,6 +297,7 @@ static int open_sensor(const IniLine *l, const char *rest, void *userdata, void 
 static const KeySection sections[] = {
 	{ "storpower", NULL, KEY_LIST(config_keys) },
 	{ "tolerance", NULL, KEY_LIST(tolerance_keys) },
+	{ "ledger", NULL, KEY_LIST(ledger_keys) },
 	{ "device", "NAME", KEY_LIST(device_keys), .open = open_device },
 	{ "sensor", "NAME", KEY_LIST(sensor_keys), .open = open_sensor },
 };

@@ -118,6 +118,8 @@ Config *config_free(Config *c)
 	free(c->bus);
 	free(c->state_directory);
 	free(c->runtime_directory);
+	free(c->ledger.currency);
+	free(c->ledger.g_path);
 	free(c);
 	return NULL;
 }
@@ -140,7 +142,11 @@ static Config *config_new(void)
 	c->service_years = WEAR_SERVICE_YEARS;
 	for (int k = 0; k < _CLASS_MAX; k++)
 		c->tolerance_s[k] = k == CLASS_EMERGENCY ? 0 : USUAL_TOLERANCE_S;
-	return c->bus && c->state_directory && c->runtime_directory ? TAKE_PTR(c) : NULL;
+	c->ledger = (LedgerSection){ .keep = true, .price_kwh = NAN, .g_kwh = NAN };
+	c->ledger.currency = strdup("EUR");
+	return c->bus && c->state_directory && c->runtime_directory && c->ledger.currency
+		       ? TAKE_PTR(c)
+		       : NULL;
 }
 
 static void drop_incomplete_sensors(Reader *reader)

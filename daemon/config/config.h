@@ -8,6 +8,16 @@
 #include "config/block-config.h"
 #include "config/sensor-config.h"
 
+/* The section [ledger]. */
+typedef struct LedgerSection {
+	bool keep;
+	double price_kwh; /* NAN: not said */
+	char *currency;
+	double g_kwh;   /* of CO2e; NAN: not said */
+	char *g_path;   /* a file that tells it over time; NULL: none */
+	bool marginal;  /* so it is; else the grid's mean */
+} LedgerSection;
+
 typedef struct Config {
 	char *policy;          /* name; NULL: the one the simulated node suggests, else balanced */
 	char *policy_at;       /* "FILE:LINE" that names it; NULL: none */
@@ -26,6 +36,7 @@ typedef struct Config {
 	double cycles_a_day;  /* start/stop cycles of a disk at most; 0: it is never stopped */
 	double service_years; /* over which a disk's rated cycles are spread */
 	int log_level;        /* LOG_INFO, ... */
+	LedgerSection ledger;
 	BlockConfig *devices; /* in the order of their first mention */
 	size_t n_devices;
 	SensorConfig *sensors; /* complete ones only */

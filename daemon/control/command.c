@@ -229,6 +229,22 @@ void control_set_mode(Control *c, bool advises)
 	follow(c, CAUSE_MODE);
 }
 
+void control_feed_tariff(Control *c, const FedTariff *fed)
+{
+	const Rate rate = { fed->price_kwh, fed->g_kwh, fed->marginal };
+	uint64_t until_us = bookkeeping_wall_us(&c->config) + (uint64_t)(fed->for_s * 1e6);
+
+	if (c->tools.books)
+		tariff_feed(&c->tools.books->tally.tariff, &rate,
+			    (int64_t)(until_us / USEC_PER_SEC));
+}
+
+void control_count_requests(Control *c, uint64_t n)
+{
+	if (c->tools.books)
+		tally_note_requests(&c->tools.books->tally, n);
+}
+
 int control_reload(Control *c, char **ret_error)
 {
 	_cleanup_free_ char *name = strdup(c->policies.chosen->name);

@@ -4,6 +4,7 @@
 /* The node's state, for the files of control/ from gather.c on; each part is written by the file
  * that is named with it. */
 
+#include "control/bookkeeping.h"
 #include "control/errands.h"
 #include "control/gauges.h"
 #include "control/holding.h"

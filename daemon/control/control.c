@@ -91,6 +91,8 @@ static int open_all(Control *c)
 		r = gauges_open(&c->gauges, &c->tools);
 	if (r >= 0)
 		r = drift_open(&c->gauges);
+	if (r >= 0)
+		r = bookkeeping_open(config, &c->tools.books);
 	if (r < 0)
 		return r;
 	r = meter_open(config->bpf, &c->tools.meter, &c->tools.meter_why_not);
@@ -207,6 +209,7 @@ Control *control_free(Control *c)
 		report_left(c);
 	c->loop->wake_at(c->loop, USEC_NEVER);
 	c->loop->wake = NULL;
+	c->tools.books = bookkeeping_close(c->tools.books, &c->config);
 	fleet_done(&c->fleet);
 	advice_done(c);
 	enforce_done(c);
@@ -302,7 +305,7 @@ int control_restore(const ControlConfig *config, Loop *loop, Inventory *inventor
 	ControlConfig bare = *config;
 	int r, lost;
 
-	bare.policy = bare.claims_path = bare.wear_path = NULL;
+	bare.policy = bare.claims_path = bare.sleep.wear_path = bare.ledger.path = NULL;
 	bare.bpf = false;
 	r = control_new(&bare, loop, inventory, &c);
 	if (!c)

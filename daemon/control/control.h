@@ -5,6 +5,7 @@
  * face, for bus/ and storpowerd.c. Questions take a const Control and change nothing: they see what
  * the last turn has left. */
 
+#include "base/clock.h"
 #include "budget/claim.h"
 #include "device/inventory.h"
 #include "device/wake-record.h"
@@ -18,8 +19,9 @@ typedef struct Control Control;
 
 /* How the node's disks may be stopped and started. */
 typedef struct SleepConfig {
-	double service_years; /* over which a disk's rated cycles are spread */
-	double cycles_a_day;  /* start/stop cycles of a disk at most */
+	const char *wear_path; /* the disks' wear accounts; NULL: kept in memory alone */
+	double service_years;  /* over which a disk's rated cycles are spread */
+	double cycles_a_day;   /* start/stop cycles of a disk at most */
 	unsigned spinups_at_once;
 	double spinup_w; /* all spin-ups together may draw; INFINITY: no limit of its own */
 } SleepConfig;
@@ -28,6 +30,21 @@ typedef struct LimitConfig {
 	double guard_w;            /* kept free below every budget; 0 */
 	const double *tolerance_s; /* of claims that name none, by class; NULL: none */
 } LimitConfig;
+
+/* What a kWh costs, in money and in CO2e, as configured. */
+typedef struct TariffConfig {
+	double price_kwh;           /* in the currency; NAN: unknown */
+	const char *currency;       /* "EUR" */
+	double g_kwh;               /* of CO2e; NAN: unknown */
+	bool marginal;              /* of the plant that one kWh more would start; else a mean */
+	const char *intensity_path; /* a file of g/kWh over time; NULL: none */
+} TariffConfig;
+
+typedef struct LedgerConfig {
+	const char *path; /* NULL: nothing is counted */
+	TariffConfig tariff;
+	const Clock *wall; /* the wall clock; NULL: realtime_us() */
+} LedgerConfig;
 
 typedef struct ControlConfig {
 	const ProfileStore *profiles;
@@ -40,11 +57,11 @@ typedef struct ControlConfig {
 	const SensorConfig *sensors;
 	size_t n_sensors;
 	const char *sysfs_root; /* of the sensors; NULL: /sys */
-	const char *wear_path;  /* the disks' wear accounts; NULL: kept in memory alone */
 	SleepConfig sleep;
 	bool insists;      /* what somebody else sets is set again for ever */
 	bool advises;      /* at the start limits are advised, not held */
 	WakeRecord *wakes; /* of wake tests; the inventory's too */
+	LedgerConfig ledger;
 } ControlConfig;
 
 /* Told of changes, so that bus/ can emit signals. Any may be NULL. */
@@ -118,6 +135,15 @@ typedef struct PlanQuery {
 int control_plan(const Control *c, const PlanQuery *query, Plan **ret, char **ret_error);
 int control_set_policy(Control *c, const char *name, char **ret_error);
 const char *control_policy(const Control *c);
+/* What a kWh costs, as a service tells it for a while. NAN: as configured. */
+typedef struct FedTariff {
+	double price_kwh, g_kwh;
+	bool marginal;
+	double for_s;
+} FedTariff;
+void control_feed_tariff(Control *c, const FedTariff *fed);
+/* An application tells that it has served so many requests since it last did. */
+void control_count_requests(Control *c, uint64_t n);
 /* Advised limits are planned for, logged and counted, and nothing is touched: what is in force is
  * given back as if all claims were released, but they stay. Held again, they are enforced at once.
  * Until the daemon restarts. */
@@ -189,6 +215,24 @@ typedef struct ControlState {
 	AdviceState advice;
 } ControlState;
 void control_state(const Control *c, ControlState *ret);
+
+/* Since the daemon's start, as far as it is counted. */
+typedef struct EnergySum {
+	double measured_j, modelled_j;
+	double limited_s, above_s; /* of the node alone */
+	uint64_t bytes[_DIRECTION_MAX], ios[_DIRECTION_MAX];
+} EnergySum;
+
+typedef struct LedgerState {
+	const char *path;    /* "": nothing is counted */
+	const char *problem; /* why it cannot be written now; "": it is */
+	uint64_t written_us; /* wall clock of the last write; 0: none yet */
+	EnergySum sum;
+	double price_kwh, g_kwh; /* now; NAN: unknown */
+	bool marginal;
+} LedgerState;
+
+void control_ledger(const Control *c, LedgerState *ret);
 /* The watts that are 100 % of the node. */
 double control_operating_w(const Control *c);
 
@@ -246,6 +290,8 @@ typedef struct DeviceState {
 size_t control_device_count(const Control *c);
 int control_device(const Control *c, size_t index, DeviceState *ret);
 int control_device_by_name(const Control *c, const char *name, DeviceState *ret); /* -ENOENT */
+/* What it has drawn and moved; all 0 while nothing is counted. -ENOENT. */
+int control_energy(const Control *c, const char *device, EnergySum *ret);
 /* Looks at every device behind the sensor. -ENOENT. */
 int control_reading(const Control *c, const char *device, DeviceReading *ret);
 const Device *control_device_at(const Control *c, size_t index); /* NULL past the end */

@@ -206,6 +206,7 @@ int job_run(Job *j)
 	case JOB_POWER: return j->device->ops->power(j->device, &j->watts);
 	case JOB_CACHE: return j->knob->cache(j->device, &j->cache);
 	case JOB_SENSOR: return sensor_read(j->sensor, &j->watts);
+	case JOB_LEDGER: return ledger_desk_work(&j->ledger);
 	}
 	return -ENOSYS;
 }

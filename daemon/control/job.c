@@ -177,6 +177,15 @@ Job *job_new_sensor(Sensor *s, size_t index)
 	return j;
 }
 
+Job *job_new_ledger(LedgerDesk *desk)
+{
+	Job *j = job_new(JOB_LEDGER, NULL, true);
+
+	if (j)
+		j->ledger.desk = desk;
+	return j;
+}
+
 static void probe_done(ProbeJob *p)
 {
 	for (size_t i = 0; p->found && i < knob_count(); i++)
@@ -210,6 +219,8 @@ Job *job_free(Job *j)
 		free(j->wake_test.text);
 	if (j->kind == JOB_LOOK)
 		look_done(&j->look);
+	if (j->kind == JOB_LEDGER)
+		ledger_job_done(&j->ledger);
 	if (j->kind == JOB_REREAD) {
 		free(j->reread.asked);
 		free(j->reread.found);

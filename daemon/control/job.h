@@ -5,6 +5,7 @@
  * Nothing else of control/ calls the operations of a device or the callbacks of a knob. */
 
 #include "control/knob-set.h"
+#include "control/ledger-desk.h"
 #include "control/queue.h"
 #include "loop/loop.h"
 
@@ -17,6 +18,7 @@ typedef enum JobKind {
 	JOB_POWER,     /* what a drive says that it draws */
 	JOB_CACHE,     /* how full the cache above it is */
 	JOB_SENSOR,    /* what a sensor beside the drives says */
+	JOB_LEDGER,    /* what was counted is written */
 } JobKind;
 
 typedef enum RereadReason {
@@ -91,6 +93,7 @@ typedef struct Job {
 		RereadJob reread;
 		WakeTestJob wake_test;
 		LookJob look;
+		LedgerJob ledger;
 		double watts; /* JOB_POWER, JOB_SENSOR */
 		CacheState cache;
 	};
@@ -114,6 +117,7 @@ void job_look_at(Job *j, Managed *md); /* at most `room` of them */
 Job *job_new_power(Managed *md);
 Job *job_new_cache(Managed *md);
 Job *job_new_sensor(Sensor *s, size_t index);
+Job *job_new_ledger(LedgerDesk *desk);
 Job *job_free(Job *j); /* returns NULL */
 DEFINE_CLEANUP(Job *, job_free);
 

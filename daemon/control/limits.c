@@ -337,6 +337,13 @@ static bool pin_holds(const Limits *l, const Fleet *f, const Claim *claim)
 	return md && limits_pin_of(l, f, md, &waits) == claim && !waits;
 }
 
+bool limits_claim_covers(const Claim *claim, const Managed *md)
+{
+	return claim->scope == SCOPE_NODE ||
+	       streq(claim->target,
+		     claim->scope == SCOPE_GROUP ? md->device->group : md->device->name);
+}
+
 double limits_claim_operating_w(const Fleet *f, const Claim *claim)
 {
 	const Managed *md;

@@ -87,6 +87,8 @@ double limits_rated_w(const Fleet *f);
 double limits_operating_w(const Fleet *f, const char *group);
 double limits_of_group_w(const Limits *l, const Fleet *f, const char *group);
 double limits_of_device_w(const Limits *l, const Managed *md);
+/* Is the device one of those that the claim limits? */
+bool limits_claim_covers(const Claim *claim, const Managed *md);
 /* The watts that are 100 % of the claim's scope. */
 double limits_claim_operating_w(const Fleet *f, const Claim *claim);
 /* Is it the lowest of its scope, by the last turn? */

@@ -16,9 +16,10 @@
 #include "control/waking.h"
 #include "control/workload.h"
 
-#define PEEK_US    (200 * USEC_PER_MSEC)  /* at sleeping disks: has IO woken one? */
-#define WATCHED_US (10 * USEC_PER_SEC)    /* keep looking so long after someone asked */
-#define DRIFT_US   (1500 * USEC_PER_MSEC) /* between rereads of knobs that others change */
+#define QUIET_LOOK_US (10 * USEC_PER_SEC)
+#define PEEK_US       (200 * USEC_PER_MSEC)  /* at sleeping disks: has IO woken one? */
+#define WATCHED_US    (10 * USEC_PER_SEC)    /* keep looking so long after someone asked */
+#define DRIFT_US      (1500 * USEC_PER_MSEC) /* between rereads of knobs that others change */
 
 void observe_note_asked(Control *c)
 {
@@ -127,6 +128,19 @@ static Need take_learned(Control *c)
 	return n;
 }
 
+static void keep_books(Control *c)
+{
+	const Plan *p = c->enforcement.plan;
+	const TallyNode node = {
+		.budget_w = c->limits.budget_w,
+		.shortfall_w = p ? MAX(p->shortfall_w, p->limit_shortfall_w) : 0,
+		.limits = &c->limits,
+		.gauges = &c->gauges,
+	};
+
+	bookkeeping_look(&node, &c->tools);
+}
+
 Need observe_tick(Control *c, bool *ret_overrun)
 {
 	Need n = NOTHING_NEEDED;
@@ -150,6 +164,7 @@ Need observe_tick(Control *c, bool *ret_overrun)
 					counts && c->gauges.overrun, &c->tools));
 	c->attention.looked_us = c->tools.now_us;
 	holding_note(&c->attention.holding, c->limits.budget_w, drawn_w, c->tools.now_us);
+	keep_books(c);
 	return n;
 }
 
@@ -191,18 +206,25 @@ static bool keeps_looking(const Control *c)
 	       c->outbox.counted_out || cache_watch_any_draining(&c->fleet) || any(c, needs_looks);
 }
 
+/* While nothing is enforced and nobody asks, the ledger alone wants to know. */
+static uint64_t look_us(const Control *c)
+{
+	if (keeps_looking(c))
+		return LOOK_US;
+	return c->tools.books ? QUIET_LOOK_US : USEC_NEVER;
+}
+
 bool observe_tick_is_due(const Control *c)
 {
-	return c->tools.now_us - c->attention.looked_us >= LOOK_US - USEC_PER_MSEC &&
-	       (keeps_looking(c) || !c->attention.looked_us);
+	return !c->attention.looked_us ||
+	       c->tools.now_us - c->attention.looked_us >= look_us(c) - USEC_PER_MSEC;
 }
 
 uint64_t observe_due_us(const Control *c)
 {
-	uint64_t due_us = USEC_NEVER;
+	uint64_t every_us = look_us(c);
+	uint64_t due_us = every_us == USEC_NEVER ? USEC_NEVER : c->attention.looked_us + every_us;
 
-	if (keeps_looking(c))
-		due_us = c->attention.looked_us + LOOK_US;
 	if (c->limits.enforcing && any(c, sleeps_unwatched))
 		due_us = MIN(due_us, MAX(c->attention.peeked_us + PEEK_US, c->tools.now_us));
 	if (observe_holds_plan(c))

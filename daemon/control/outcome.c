@@ -305,6 +305,10 @@ Need outcome_take(Control *c, Job *job)
 		gauges_take(&c->gauges, j, &c->tools);
 		return NOTHING_NEEDED;
 	}
+	if (j->kind == JOB_LEDGER) {
+		bookkeeping_take(j, &c->tools);
+		return NOTHING_NEEDED;
+	}
 	was_overdue = errands_overdue(j->md, c->tools.now_us);
 	errands_take_back(j->md, j);
 	if (j->md->errands.gone)

@@ -61,8 +61,7 @@ static Need distrust(Managed *md, double over)
 							       : NOTHING_NEEDED;
 }
 
-/* Without IO, in the condition that it is in. */
-static double base_w(const Managed *md)
+double trust_base_w(const Managed *md)
 {
 	const Profile *p = md->device->profile;
 	const ConditionPower *c = &p->conditions[md->knobs.actual.condition];
@@ -78,7 +77,7 @@ static void note_modelled(Managed *md)
 	Prediction p;
 
 	predict_demand(md->device->profile, &mix, &md->knobs.actual, md->workload.demand_mb_s, &p);
-	t->fixed_w = MIN(base_w(md), p.watts * t->bias);
+	t->fixed_w = MIN(trust_base_w(md), p.watts * t->bias);
 	t->dynamic_w = p.watts * t->bias - t->fixed_w;
 	if (!waking_under_way(md))
 		return;
@@ -97,7 +96,7 @@ static Need judge_power(Managed *md, Tools *t)
 	predict_demand(p, &w->mix, &md->knobs.actual, workload_mb_s(w), &expected);
 	md->trust.estimated_w = expected.watts;
 	if (!isnan(w->rates.joules_per_s))
-		md->trust.estimated_w = MIN(base_w(md) + w->rates.joules_per_s, cap_w);
+		md->trust.estimated_w = MIN(trust_base_w(md) + w->rates.joules_per_s, cap_w);
 	if (waking_under_way(md))
 		md->trust.estimated_w = MAX(md->trust.estimated_w, md->waking.watts);
 	else if (!isnan(md->trust.measured_w) && t->now_us >= md->knobs.tightened_us + AVERAGED_US)
@@ -156,7 +155,7 @@ Need trust_take_overrun(Managed *md, double spent_w, Tools *t)
 
 void trust_note_spent(Managed *md, double spent_w)
 {
-	md->trust.estimated_w = MAX(md->trust.estimated_w, base_w(md) + spent_w);
+	md->trust.estimated_w = MAX(md->trust.estimated_w, trust_base_w(md) + spent_w);
 }
 
 void trust_watch_pace(Managed *md, Meter *meter)

@@ -14,6 +14,8 @@ static inline bool trust_is_uncontrolled(const Managed *md, uint64_t now_us)
 	return now_us < md->trust.uncontrolled_until_us;
 }
 
+/* What it draws without IO, in the condition that it is in. */
+double trust_base_w(const Managed *md);
 /* Pacing is relied on again; true: from now on. */
 bool trust_clear_due(Managed *md, uint64_t now_us);
 /* After new rates. */

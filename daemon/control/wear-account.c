@@ -9,7 +9,7 @@
 
 int wear_accounts_open(Tools *t)
 {
-	const char *path = t->config->wear_path;
+	const char *path = t->config->sleep.wear_path;
 	int r = wear_book_load(path, &t->wear);
 
 	if (r == -EPROTONOSUPPORT) {
@@ -23,7 +23,7 @@ int wear_accounts_open(Tools *t)
 
 int wear_accounts_save(Tools *t)
 {
-	const char *path = t->config->wear_path;
+	const char *path = t->config->sleep.wear_path;
 	int r = path ? wear_book_save(t->wear, path) : 0;
 
 	if (r < 0 && !t->wear_unsaved) /* it is tried again and again */

@@ -21,12 +21,13 @@ Device *device_new(const char *id, const char *name, const char *model, DeviceKi
 	d->node = strdup("");
 	d->stack = strdup("");
 	d->pool = strdup("");
+	d->protection = strdup("");
 	d->hba = strdup("");
 	d->redirect = strdup("");
 	d->kind = kind;
 	/* impl is handed over only on success, so ops->free must not see it before */
 	if (!d->id || !d->name || !d->model || !d->group || !d->node || !d->stack || !d->pool ||
-	    !d->hba || !d->redirect)
+	    !d->protection || !d->hba || !d->redirect)
 		return device_unref(d);
 	d->ops = ops;
 	d->impl = impl;
@@ -53,6 +54,7 @@ Device *device_unref(Device *d)
 	free(d->node);
 	free(d->stack);
 	free(d->pool);
+	free(d->protection);
 	free(d->hba);
 	free(d->redirect);
 	free(d->keep_awake_why);

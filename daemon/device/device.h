@@ -92,9 +92,12 @@ struct Device {
 	uint32_t power_states; /* bit n: selectable NVMe power state n */
 	unsigned conditions;   /* bit c: Condition c supported */
 	char *node;            /* what a program opens: "/dev/nvme0"; "" for none */
-	char *stack;    /* what lies on it, in words: "sda1: md0, vg0-data, /srv"; "" nothing */
-	char *pool;     /* what is planned as one: "md0", "vg0", "zpool tank"; "" alone */
-	char *hba;      /* what it hangs on: "0000:00:17.0 ahci"; "" unknown */
+	char *stack;      /* what lies on it, in words: "sda1: md0, vg0-data, /srv"; "" nothing */
+	char *pool;       /* what is planned as one: "md0", "vg0", "zpool tank"; "" alone */
+	char *protection; /* of its pool's data: "3+1" of RAID 5 over four; "": none, or not known
+			   */
+	uint64_t size_bytes; /* 0: not known */
+	char *hba;           /* what it hangs on: "0000:00:17.0 ahci"; "" unknown */
 	char *redirect; /* the component above that the operator names, or "none"; "" names none */
 	char *keep_awake_why; /* NULL, or why it is never put to sleep: "it is the cache of bcache0"
 			       */

@@ -84,6 +84,7 @@ void block_place_done(BlockPlace *p)
 {
 	free(p->stack);
 	free(p->pool);
+	free(p->protection);
 	free(p->keep_awake_why);
 	free(p->protected_why);
 }
@@ -96,6 +97,30 @@ static void make_place_printable(BlockPlace *p)
 		make_printable(p->keep_awake_why);
 }
 
+/* Kernel Documentation/ABI/stable/sysfs-block: in units of 512 bytes. */
+static uint64_t size_of_block(const BlockInventory *b, const char *name)
+{
+	char text[32];
+	unsigned long sectors = 0;
+
+	block_attribute(b->sysfs_root, name, "size", text, sizeof(text));
+	return parse_unsigned(text, UINT64_MAX / 512, &sectors) < 0 ? 0 : sectors * 512ULL;
+}
+
+/* Several paths lead to one namespace, or one to each. */
+static uint64_t size_of(const BlockInventory *b, const BlockSlot *s)
+{
+	const NvmeSubsystem *n = &s->subsystem;
+	uint64_t sum = 0;
+
+	if (!is_nvme_controller(s->name))
+		return size_of_block(b, s->name);
+	for (size_t i = 0; i < n->n_paths; i++)
+		if (i == 0 || n->n_heads == n->n_paths)
+			sum += size_of_block(b, n->paths[i].head);
+	return sum;
+}
+
 static int fill_place(const BlockInventory *b, const BlockSlot *s, BlockPlace *p)
 {
 	const char *why = why_protected(b, s);
@@ -105,8 +130,10 @@ static int fill_place(const BlockInventory *b, const BlockSlot *s, BlockPlace *p
 		return r;
 	p->stack = stack_of(b, s);
 	p->pool = pool_of(b, s);
+	p->protection = pool_protection(b->sysfs_root, p->pool ?: "");
+	p->size_bytes = size_of(b, s);
 	p->protected_why = why ? strdup(why) : NULL;
-	if (!p->stack || !p->pool || !why != !p->protected_why)
+	if (!p->stack || !p->pool || !p->protection || !why != !p->protected_why)
 		return -ENOMEM;
 	make_place_printable(p);
 	return 0;
@@ -137,6 +164,8 @@ void block_place_swap(BlockPlace *p, Device *d)
 {
 	swap_texts(&p->stack, &d->stack);
 	swap_texts(&p->pool, &d->pool);
+	swap_texts(&p->protection, &d->protection);
+	d->size_bytes = p->size_bytes;
 	swap_texts(&p->keep_awake_why, &d->keep_awake_why);
 	swap_texts(&p->protected_why, &d->protected_why);
 }

@@ -6,7 +6,8 @@
 #include "hw/block-slot.h"
 
 typedef struct BlockPlace {
-	char *stack, *pool; /* as in Device */
+	char *stack, *pool, *protection; /* as in Device */
+	uint64_t size_bytes;
 	char *keep_awake_why;
 	char *protected_why;
 } BlockPlace;

@@ -62,6 +62,9 @@ int meter_watch_wake(Meter *m, const Device *d, bool on);
  * there were, or -errno. */
 int meter_process(Meter *m, MeterOverrun overrun, MeterWoken woken, void *userdata);
 
+/* The id of those that are not told apart. */
+#define METER_OTHERS 0
+
 /* One cgroup's part in the IO of one device. */
 typedef struct MeterCgroup {
 	dev_t devnum;

@@ -85,11 +85,14 @@ void fixture_start(Fixture *f)
 		.journal_path = f->journal,
 		.n_sensors = f->n_sensors + f->n_node_sensors,
 		.sysfs_root = f->sysfs_root,
-		.wear_path = f->wear,
 		.wakes = f->wakes,
+		.ledger = { .path = f->ledger,
+			    .tariff = { .price_kwh = 0.2, .currency = "EUR", .g_kwh = 381 },
+			    .wall = f->wall ?: &f->loop->clock },
 		SLEEP_DEFAULTS,
 	};
 
+	config.sleep.wear_path = f->wear;
 	join_sensors(f);
 	config.sensors = f->all_sensors;
 	must(control_new(&config, f->loop, f->node, &f->control), "manager");
@@ -117,6 +120,7 @@ void fixture_close(Fixture *f)
 	free(f->claims);
 	free(f->registers);
 	free(f->wear);
+	free(f->ledger);
 	for (size_t i = 0; i < f->n_node_sensors; i++)
 		sensor_config_done(&f->node_sensors[i]);
 	free(f->node_sensors);

@@ -18,6 +18,8 @@
 typedef struct Fixture {
 	char dir[64];
 	char *journal, *claims, *registers, *wear;
+	char *ledger;      /* malloc'd; NULL: nothing is counted */
+	const Clock *wall; /* its clock; NULL: the loop's */
 	WakeRecord *wakes; /* in memory alone */
 	Loop *loop;
 	ProfileStore *profiles;

@@ -213,8 +213,8 @@ static void without_room_for_the_account_no_disk_is_stopped(void **state)
 
 	(void)state;
 	md = open_disk(&f, idle_disk);
-	path = f.control->config.wear_path;
-	f.control->config.wear_path = "/dev/null/wear";
+	path = f.control->config.sleep.wear_path;
+	f.control->config.sleep.wear_path = "/dev/null/wear";
 	starts = md->wear.account->starts;
 	set_low(&f);
 	fixture_run(&f, HOUR_S);
@@ -225,7 +225,7 @@ static void without_room_for_the_account_no_disk_is_stopped(void **state)
 	assert_non_null(md->knobs.problem);
 	/* and it is not tried all the time */
 	assert_true(count_decisions(&f, md->device->name, "could not be set") < 70);
-	f.control->config.wear_path = path;
+	f.control->config.sleep.wear_path = path;
 	fixture_run(&f, 120);
 	assert_int_equal(count_asleep(&f), 1);
 	assert_null(md->knobs.problem);
