@@ -20,7 +20,7 @@ typedef struct Tools {
 	Meter *meter;
 	char *meter_why_not; /* NULL when eBPF runs */
 	WearBook *wear;
-	struct Bookkeeping *books; /* bookkeeping.c: NULL: nothing is counted */
+	struct Bookkeeping *books;   /* bookkeeping.c: NULL: nothing is counted */
 	uint64_t realtime_offset_us; /* of the wall clock from the loop's, at start */
 	bool wear_unsaved; /* the wear accounts could not be saved, and that has been said */
 	bool stopping;     /* the daemon ends */

@@ -16,8 +16,8 @@
  * have the same name here. NULL when out of memory. */
 char *pool_name(const Topology *t, const char *disk);
 
-/* How the data of an md array is protected, as data+parity: "1+1" of a mirror of two, "3+1" of RAID 5
- * over four; "": the pool is none, or has no redundancy. malloc'd; NULL when out of memory. */
+/* How the data of an md array is protected, as data+parity: "1+1" of a mirror of two, "3+1" of RAID
+ * 5 over four; "": the pool is none, or has no redundancy. malloc'd; NULL when out of memory. */
 char *pool_protection(const char *sysfs_root, const char *pool);
 
 /* Why what lies on the disk must stay up now, pool or not: "md0 is being resynced (recover)", "md0
