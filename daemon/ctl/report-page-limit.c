@@ -27,8 +27,8 @@ static void claim_row(FILE *f, const ReportRow *row)
 	fputs("<tr><td>", f);
 	html_text(f, *row->name ? row->name : "no reason given");
 	fputs("<br><span class=\"quiet\">", f);
-	html_printf(f, "claim %llu, by %s, of the %s", (unsigned long long)cookie, row->source,
-		    *row->scope ? row->scope : "node");
+	html_printf(f, "claim %llu on the %s, by %s", (unsigned long long)cookie,
+		    *row->scope ? row->scope : "node", row->source);
 	fputs("</span></td>", f);
 	cell(f, "In force", report_span(text, c.limited_s));
 	cell(f, "Budget", report_watts(text, c.budget_w));

@@ -28,9 +28,10 @@ void page_head(FILE *f, const ReportPage *p)
 		report_style);
 	html_printf(f, "Storage energy of %s", host);
 	fputs("</h1>\n<p class=\"quiet\">", f);
-	html_printf(f, "%s; %s were counted. Figures by storpower.",
-		    report_range(range, sizeof(range), p->report),
-		    report_span(span, p->total.span_s));
+	html_text(f, report_range(range, sizeof(range), p->report));
+	if (!report_is_whole(p->report, &p->total))
+		html_printf(f, "; counted were %s of it", report_span(span, p->total.span_s));
+	fputs(". Figures by storpower.", f);
 	fputs("</p>\n</header>\n", f);
 }
 

@@ -78,7 +78,7 @@ const char report_style[] =
 	".cards{padding:0}.stack thead{display:none}.stack tr{display:block;padding:6px 0;"
 	"border-bottom:1px solid var(--line)}.stack td{display:flex;justify-content:space-between;"
 	"gap:12px;border:0;padding:2px 0}.stack td:first-child{display:block;font-weight:600}"
-	".stack td[data-k]::before{content:attr(data-k);color:var(--quiet)}"
+	".stack .quiet{font-weight:400}.stack td[data-k]::before{content:attr(data-k);color:var(--quiet)}"
 	".stack tr:last-child{border-bottom:0}}\n"
 	"@media print{:root{--back:#fff;--card:#fff;--text:#000;--quiet:#444;--line:#bbb;"
 	"--area:#2f6fb2;--area-fill:#2f6fb233;--peak:#8aa9cc;--budget:#b45309;--above:#c62828;"

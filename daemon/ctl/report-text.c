@@ -21,7 +21,7 @@ static void print_energy(const Ctl *c, const Report *r, const ReportFigures *f)
 		mean[REPORT_TEXT], highest[REPORT_TEXT];
 
 	report_range(range, sizeof(range), r);
-	if (f->span_s > 0.999 * (double)(r->until_s - r->since_s))
+	if (report_is_whole(r, f))
 		report_line(c, "Time", "%s", range);
 	else
 		report_line(c, "Time", "%s; counted were %s of it", range,

@@ -52,7 +52,7 @@ static char *scaled(char buf[REPORT_TEXT], double v, const Scale *scale)
 
 char *report_energy(char buf[REPORT_TEXT], double joules)
 {
-	static const Scale scale[] = { { "MWh", 3.6e9, 3.6e9 }, { "kWh", 3.6e5, 3.6e6 },
+	static const Scale scale[] = { { "MWh", 3.6e9, 3.6e9 }, { "kWh", 3.6e6, 3.6e6 },
 				       { "Wh", 3.6e3, 3.6e3 },  { "J", 1, 1 },
 				       { "mJ", 1e-3, 1e-3 },    { "uJ", 0, 1e-6 } };
 
@@ -152,6 +152,11 @@ char *report_range(char *buf, size_t size, const Report *r)
 	snprintf(buf, size, "%s to %s", report_time_text(since, sizeof(since), r->since_s),
 		 report_time_text(until, sizeof(until), r->until_s));
 	return buf;
+}
+
+bool report_is_whole(const Report *r, const ReportFigures *f)
+{
+	return f->span_s > 0.999 * (double)(r->until_s - r->since_s);
 }
 
 /* ---- sentences about the figures ---- */

@@ -94,6 +94,8 @@ char *report_watts(char buf[REPORT_TEXT], double watts);
 void report_line(const Ctl *c, const char *label, const char *format, ...) _printf_(3, 4);
 /* "2026-11-23 00:00 to 2026-11-24 00:00" */
 char *report_range(char *buf, size_t size, const Report *r);
+/* Was all of the time counted? */
+bool report_is_whole(const Report *r, const ReportFigures *f);
 /* What the figures are, in whole sentences, one after another; false: there is no such sentence. */
 bool report_remark(char *buf, size_t size, const Report *r, const ReportFigures *f, size_t i);
 
