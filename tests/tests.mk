@@ -47,6 +47,12 @@ $(B)/tests/reports/%: $(B)/tests/reports/%.o $(call libs,$(SEES_ledger))
 REPORT_TOOLS := $(patsubst tests/reports/%.c,$(B)/tests/reports/%,$(wildcard tests/reports/*.c))
 
 unit-tests: $(UNIT_TESTS) $(REPORT_TOOLS) $(ROOMS:%=$(B)/tests/layers/%)
-.PHONY: unit-tests
+
+# What reports and metrics look like to others: real browsers and servers, tests/reports/test-NAME.sh.
+check-reports:
+	@packaging/deps --reports
+	@$(SUB) all unit-tests
+	@B=$(B) tests/run reports
+.PHONY: unit-tests check-reports
 include tests/fuzz/fuzz.mk
 include tests/bench/bench.mk
