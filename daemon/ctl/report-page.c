@@ -175,6 +175,17 @@ static void work_facts(FILE *f, const ReportPage *p)
 		     report_energy(text, w->request_j));
 }
 
+static const char *intensity_name(const ReportPage *p)
+{
+	const double marginal = p->total.carbon.marginal;
+
+	if (isnan(marginal))
+		return "Carbon intensity, as told";
+	if (marginal > 0.001 && marginal < 0.999)
+		return "Carbon intensity, in part marginal";
+	return marginal > 0.5 ? "Carbon intensity, marginal" : "Carbon intensity, average";
+}
+
 static void carbon_facts(FILE *f, const ReportPage *p)
 {
 	const ReportCarbon *k = &p->total.carbon;
@@ -182,7 +193,7 @@ static void carbon_facts(FILE *f, const ReportPage *p)
 	char text[REPORT_TEXT];
 
 	fact_number(f, "Price of a kWh", p->total.money.price_kwh, p->report->currency);
-	fact_number(f, "Carbon intensity", k->g_kwh, "g/kWh");
+	fact_number(f, intensity_name(p), k->g_kwh, "g/kWh");
 	if (!isnan(k->kg_pb))
 		fact(f, "CO2e per PB moved", report_kg(text, k->kg_pb));
 	if (!isnan(k->kg_giga_io))

@@ -89,8 +89,8 @@ static void print_carbon(const Ctl *c, const Report *r, const ReportFigures *f)
 					   : ", average, as it was at the time",
 		    report_kg(year, k->year_kg));
 	if (!isnan(k->kg_pb))
-		report_line(c, "", "%s a PB moved, %s for 10^9 IOs",
-			    report_kg(pb, k->kg_pb), report_kg(io, k->kg_giga_io));
+		report_line(c, "", "%s a PB moved, %s for 10^9 IOs", report_kg(pb, k->kg_pb),
+			    report_kg(io, k->kg_giga_io));
 }
 
 static void print_capacity(const Ctl *c, const ReportFigures *f)

@@ -53,7 +53,7 @@ static char *scaled(char buf[REPORT_TEXT], double v, const Scale *scale)
 char *report_energy(char buf[REPORT_TEXT], double joules)
 {
 	static const Scale scale[] = { { "MWh", 3.6e9, 3.6e9 }, { "kWh", 3.6e6, 3.6e6 },
-				       { "Wh", 1e3, 3.6e3 },  { "J", 1, 1 },
+				       { "Wh", 1e3, 3.6e3 },    { "J", 1, 1 },
 				       { "mJ", 1e-3, 1e-3 },    { "uJ", 0, 1e-6 } };
 
 	return scaled(buf, joules, scale);
