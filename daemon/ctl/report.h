@@ -96,13 +96,16 @@ void report_line(const Ctl *c, const char *label, const char *format, ...) _prin
 char *report_range(char *buf, size_t size, const Report *r);
 /* Was all of the time counted? */
 bool report_is_whole(const Report *r, const ReportFigures *f);
-/* What the figures are, in whole sentences, one after another; false: there is no such sentence. */
+/* report-remarks.c: what the figures are, in whole sentences, one after another; false: there is no
+ * such sentence. */
 bool report_remark(char *buf, size_t size, const Report *r, const ReportFigures *f, size_t i);
 
 /* Each prints or writes, and returns the exit status. */
 int report_print(const Ctl *c, const Report *r); /* report-text.c */
-int report_json(const Ctl *c, const Report *r);  /* report-json.c */
-int report_csv(const Report *r);                 /* report-csv.c */
+/* report-table.c: the rows, and the total. */
+void report_print_rows(const Ctl *c, const Report *r, const ReportFigures *total);
+int report_json(const Ctl *c, const Report *r); /* report-json.c */
+int report_csv(const Report *r);                /* report-csv.c */
 void csv_text(FILE *f, const char *text);
 void csv_number(FILE *f, double v);
 int report_html(const Ctl *c, Ledger *l, const Report *r);  /* report-html.c */

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "ctl/report-capacity.h"
 #include "ctl/report-claim.h"
 #include "ctl/report-page.h"
 #include "ctl/report-svg.h"
@@ -295,6 +296,27 @@ static void what_is_not_known_is_no_figure(void **state)
 		assert_false(isinf(report_field(field, &f)));
 }
 
+static void usable_is_what_protection_and_fill_leave_of_each_device(void **state)
+{
+	_cleanup_json_ json_object *devices =
+		json_tokener_parse("[{\"SizeBytes\": 11000000000000, \"Protection\": \"8+3\"},"
+				   " {\"SizeBytes\": 2000000000000, \"Protection\": \"1+1\"},"
+				   " {\"SizeBytes\": 1000000000000, \"Protection\": \"\"}]");
+	_cleanup_json_ json_object *silent =
+		json_tokener_parse("[{\"SizeBytes\": 1000000000000}, {\"Name\": \"sda\"}]");
+	const Protection full = { 1, 0, 1 }, told = { 1, 1, 0.8 };
+	Ctl c = {};
+
+	(void)state;
+	assert_near(report_devices_tb(&c, devices, &full), 8 + 1 + 1);
+	assert_near(report_devices_tb(&c, devices, &(Protection){ 1, 0, 0.8 }), 8);
+	/* what was told counts for all of them */
+	c.carbon.text[CARBON_PROTECTION] = "1+1";
+	assert_near(report_devices_tb(&c, devices, &told), 14 * 0.4);
+	assert_true(isnan(report_devices_tb(&c, silent, &full)));
+	assert_true(isnan(report_devices_tb(&c, NULL, &full)));
+}
+
 static void what_several_drew_at_most_together_is_not_known(void **state)
 {
 	Amounts a = hour_of(5);
@@ -572,6 +594,7 @@ int main(void)
 		cmocka_unit_test(a_request_has_the_energy_of_cpu_memory_and_storage),
 		cmocka_unit_test(cost_and_carbon_are_those_of_their_time_or_as_told),
 		cmocka_unit_test(what_is_not_known_is_no_figure),
+		cmocka_unit_test(usable_is_what_protection_and_fill_leave_of_each_device),
 		cmocka_unit_test(what_several_drew_at_most_together_is_not_known),
 		cmocka_unit_test(figures_are_written_with_three_digits_and_a_unit),
 		cmocka_unit_test(axes_have_ticks_that_people_count_in),
