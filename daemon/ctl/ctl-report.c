@@ -64,15 +64,25 @@ static int read_by(const Ctl *c, ReportBy *ret)
 			c->report.by);
 }
 
+static bool terms_given(const Ctl *c)
+{
+	return carbon_given(c, CARBON_PRICE) || carbon_given(c, CARBON_INTENSITY) ||
+	       carbon_given(c, CARBON_SIZE) || carbon_given(c, CARBON_PROTECTION) ||
+	       carbon_given(c, CARBON_FILL);
+}
+
 static int check_forms(const Ctl *c)
 {
 	if (c->json + c->report.csv + !!c->report.html > 1)
 		return complain(STATUS_USAGE, "--json, --csv and --html are three forms of a "
 					      "report: one of them would be right");
-	if (c->report.claim &&
-	    (c->report.html || c->report.by || c->report.since || c->report.until))
-		return complain(STATUS_USAGE, "A claim's record is of its whole time: it has no "
-					      "--since, --until and --by, and is no --html");
+	if (c->report.claim && (c->report.html || c->report.by || c->report.since ||
+				c->report.until || terms_given(c)))
+		return complain(
+			STATUS_USAGE,
+			"A claim's record is of its whole time, in energy and watts: it has "
+			"no --since, --until and --by, no price, intensity or capacity, and "
+			"is no --html");
 	return STATUS_OK;
 }
 

@@ -185,7 +185,8 @@ ok "an end before the beginning" complains 2 "is not before" report --since="$ne
 ok "a beginning that is to come" complains 2 "is not before" ctl report --ledger="$ledger" --since="@4102444800"
 ok "a grouping that is none" complains 2 "device, pool, group, cgroup, node, day or hour" report --by=drive
 ok "two forms at once" complains 2 "one of them" report --json --csv
-ok "a page of a claim" complains 2 "no --html" ctl report --ledger="$ledger" --claim=7 --html=x
+ok "a page of a claim" complains 2 "is no --html" ctl report --ledger="$ledger" --claim=7 --html=x
+ok "a price of a claim" complains 2 "no price" ctl report --ledger="$ledger" --claim=7 --price=0.18
 ok "a band of intensities" complains 2 "one figure" report --intensity=300..400
 ok "protection without a capacity" complains 2 "--size=" report --protection=8+3
 as_nobody() {
