@@ -13,6 +13,7 @@ void html_text(FILE *f, const char *text)
 		case '>': fputs("&gt;", f); break;
 		case '"': fputs("&quot;", f); break;
 		case '\'': fputs("&#39;", f); break;
+		case ' ': fputs(text[1] == '%' ? "&nbsp;" : " ", f); break;
 		default: putc(*text, f);
 		}
 }

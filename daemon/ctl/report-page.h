@@ -15,7 +15,8 @@ typedef struct ReportPage {
 
 extern const char report_style[]; /* report-style.c: its style sheet */
 
-/* report-escape.c: as the text of an element or of an attribute. */
+/* report-escape.c: as the text of an element or of an attribute, in which a line does not break
+ * before a "%". */
 void html_text(FILE *f, const char *text);
 /* A printf() whose whole result is text. */
 void html_printf(FILE *f, const char *format, ...) _printf_(2, 3);

@@ -10,7 +10,7 @@
 #define RIGHT       14.0
 #define TOP         12.0
 #define BOTTOM      30.0 /* and for the times */
-#define LABEL_WIDTH 74.0 /* of a time */
+#define LABEL_WIDTH 58.0 /* of a time */
 #define WATT_TICKS  5
 
 double axis_nice(double v)

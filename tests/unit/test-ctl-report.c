@@ -378,9 +378,9 @@ static void text_in_a_page_is_text(void **state)
 	FILE *f = open_memstream(&text, &size);
 
 	(void)state;
-	html_printf(f, "%s", "<script>\"&'</script>");
+	html_printf(f, "%s 5 %%", "<script>\"&'</script>");
 	fclose(f);
-	assert_string_equal(text, "&lt;script&gt;&quot;&amp;&#39;&lt;/script&gt;");
+	assert_string_equal(text, "&lt;script&gt;&quot;&amp;&#39;&lt;/script&gt; 5&nbsp;%");
 	free(text);
 }
 
