@@ -3,6 +3,7 @@
 #   make              build/storpowerd, build/storpowerctl
 #   make check        install what the build and the tests need, run every suite
 #   make check-vm     real devices on Debian's kernels in QEMU
+#   make check-reports  the pages of reports in a real browser
 #   make check-long   what these two leave out as slow and rarely wrong, and the random cases in great number
 #   make sanitize     the same under AddressSanitizer and UBSan; make sanitize-threads: what has threads,
 #                     under ThreadSanitizer; make valgrind: the unit tests

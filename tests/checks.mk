@@ -31,7 +31,7 @@ sanitize: deps
 # Where threads meet: the loop with its workers, and the daemon on its bus.
 sanitize-threads: deps
 	@$(SUB) B=build/threads CFLAGS="-O1 -g" SANITIZE="-fsanitize=thread" all \
-		build/threads/tests/unit/test-control-loop
+		build/threads/tests/unit/test-control-loop build/threads/tests/reports/fill-ledger
 	@B=build/threads LIMIT=900 TSAN_OPTIONS="halt_on_error=1 exitcode=66" ONLY=test-control-loop tests/run unit
 	@B=build/threads LIMIT=900 TSAN_OPTIONS="halt_on_error=1 exitcode=66" ONLY='test-[!gl]*' tests/run bus
 

@@ -40,7 +40,19 @@ $(B)/tests/layers/%: $$(call libs,$$(SEES_$$*))
 	$(Q)echo 'int main(void) { return 0; }' | $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ -x c - -x none \
 		-Wl,--whole-archive $< -Wl,--no-whole-archive $(filter-out $<,$^) $(LIBS)
 
-unit-tests: $(UNIT_TESTS) $(ROOMS:%=$(B)/tests/layers/%)
-.PHONY: unit-tests
+# What the tests of reports read: a ledger of a made-up day.
+$(B)/tests/reports/%: $(B)/tests/reports/%.o $(call libs,$(SEES_ledger))
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+REPORT_TOOLS := $(patsubst tests/reports/%.c,$(B)/tests/reports/%,$(wildcard tests/reports/*.c))
+
+unit-tests: $(UNIT_TESTS) $(REPORT_TOOLS) $(ROOMS:%=$(B)/tests/layers/%)
+
+# What reports and metrics look like to others: real browsers and servers, tests/reports/test-NAME.sh.
+check-reports:
+	@packaging/deps --reports
+	@$(SUB) all unit-tests
+	@B=$(B) tests/run reports
+.PHONY: unit-tests check-reports
 include tests/fuzz/fuzz.mk
 include tests/bench/bench.mk

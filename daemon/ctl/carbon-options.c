@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What storpowerctl carbon and efficiency are told: numbers with units, some of them within
+/* What storpowerctl carbon, efficiency and report are told: numbers with units, some of them within
  * bounds. */
 
 #include <errno.h>
@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "ctl/ctl-carbon.h"
+
+#define DRIVES_MAX 1024 /* of a protection group */
 
 typedef struct Unit {
 	const char *name; /* "": a bare number */
@@ -146,4 +148,44 @@ int carbon_number(const Ctl *c, CarbonOption o, double *ret)
 
 	*ret = band.mean;
 	return status;
+}
+
+int carbon_intensity_alone(const Ctl *c, double *ret_g_kwh)
+{
+	Band band;
+	int status = carbon_band(c, CARBON_INTENSITY, &band);
+
+	*ret_g_kwh = band.mean;
+	if (!status && band.low < band.high)
+		return complain(STATUS_USAGE,
+				"--intensity=%s: one figure, as 381, would be right: only carbon "
+				"has bands",
+				c->carbon.text[CARBON_INTENSITY]);
+	return status;
+}
+
+int parse_protection(const char *text, Protection *ret)
+{
+	const char *plus = strchr(text, '+');
+	_cleanup_free_ char *data = plus ? strndup(text, (size_t)(plus - text)) : NULL;
+	unsigned long n, parity;
+
+	if (!data || parse_unsigned(data, DRIVES_MAX, &n) < 0 || n == 0 ||
+	    parse_unsigned(plus + 1, DRIVES_MAX, &parity) < 0)
+		return -EINVAL;
+	ret->data = (unsigned)n;
+	ret->parity = (unsigned)parity;
+	return 0;
+}
+
+int carbon_protection(const Ctl *c, Protection *ret)
+{
+	const char *text = c->carbon.text[CARBON_PROTECTION] ?: "1+0";
+
+	if (parse_protection(text, ret) < 0)
+		return complain(STATUS_USAGE,
+				"--protection=%s: parts of data and of parity, as 8+3, or 1+1 for "
+				"a mirror, would be right",
+				text);
+	return carbon_number(c, CARBON_FILL, &ret->fill);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* storpowerctl carbon and efficiency: what they share. */
+/* storpowerctl carbon, efficiency and report: what they share. */
 
 #include "ctl/ctl-model.h"
 #include "model/carbon.h"
+#include "model/efficiency.h"
 
 #define SECONDS_PER_YEAR (365 * 86400.0) /* as the studies count */
 
@@ -14,6 +15,12 @@ bool carbon_given(const Ctl *c, CarbonOption o);
  * was not given, and NAN where nothing is. STATUS_USAGE, complained of, where the text is none. */
 int carbon_band(const Ctl *c, CarbonOption o, Band *ret);
 int carbon_number(const Ctl *c, CarbonOption o, double *ret);
+/* One intensity, for what has no bands. */
+int carbon_intensity_alone(const Ctl *c, double *ret_g_kwh);
+/* "8+3" */
+int parse_protection(const char *text, Protection *ret);
+/* --protection and --fill; all of the capacity where neither was given. */
+int carbon_protection(const Ctl *c, Protection *ret);
 
 /* What "carbon" was told, and what follows from it. */
 typedef struct Inquiry {

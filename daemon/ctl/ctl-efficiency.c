@@ -13,7 +13,6 @@
 #define LARGE_KIB        256
 #define SMALL_KIB        4
 #define MIXED_READS      0.5
-#define DRIVES_MAX       1024 /* of a protection group */
 #define GB_PER_TB        1e3
 #define BY_FALLING(a, b) ((a) < (b) ? 1 : (a) > (b) ? -1 : 0)
 
@@ -109,46 +108,12 @@ static int add(EfficiencyReport *r, const Profile *p)
 	return STATUS_OK;
 }
 
-static int read_intensity(const Ctl *c, double *ret)
-{
-	Band band;
-	int status = carbon_band(c, CARBON_INTENSITY, &band);
-
-	*ret = band.mean;
-	if (!status && band.low < band.high)
-		return complain(STATUS_USAGE,
-				"--intensity=%s: one figure, as 381, would be right: efficiency "
-				"has no bands",
-				c->carbon.text[CARBON_INTENSITY]);
-	return status;
-}
-
-/* "8+3" */
-static int read_protection(const Ctl *c, Protection *ret)
-{
-	const char *text = c->carbon.text[CARBON_PROTECTION] ?: "1+0";
-	const char *plus = strchr(text, '+');
-	_cleanup_free_ char *data = plus ? strndup(text, (size_t)(plus - text)) : NULL;
-	unsigned long n, parity;
-
-	if (!data || parse_unsigned(data, DRIVES_MAX, &n) < 0 || n == 0 ||
-	    parse_unsigned(plus + 1, DRIVES_MAX, &parity) < 0)
-		return complain(STATUS_USAGE,
-				"--protection=%s: parts of data and of parity, as 8+3, or 1+1 for "
-				"a mirror, would be right",
-				text);
-	ret->data = (unsigned)n;
-	ret->parity = (unsigned)parity;
-	return STATUS_OK;
-}
-
 static int read_usable(const Ctl *c, double *ret_tb)
 {
 	const bool size = carbon_given(c, CARBON_SIZE);
 	double raw_gb;
 	Protection p;
-	int status = carbon_number(c, CARBON_SIZE, &raw_gb) ?: carbon_number(c, CARBON_FILL, &p.fill)
-			     ?: read_protection(c, &p);
+	int status = carbon_number(c, CARBON_SIZE, &raw_gb) ?: carbon_protection(c, &p);
 
 	if (!status && !size &&
 	    (carbon_given(c, CARBON_FILL) || carbon_given(c, CARBON_PROTECTION)))
@@ -162,7 +127,7 @@ static int read_usable(const Ctl *c, double *ret_tb)
 static int read_options(const Ctl *c, EfficiencyReport *r)
 {
 	r->workload = c->model.workload;
-	return read_intensity(c, &r->g_kwh) ?: carbon_number(c, CARBON_PRICE, &r->price_kwh)
+	return carbon_intensity_alone(c, &r->g_kwh) ?: carbon_number(c, CARBON_PRICE, &r->price_kwh)
 		       ?: read_usable(c, &r->usable_tb) ?: model_workload(c, &r->mix);
 }
 

@@ -45,6 +45,13 @@ typedef enum Option {
 	OPT_IMPORT,
 	OPT_CARBON, /* and those that follow it in CarbonOption */
 	OPT_CARBON_LAST = OPT_CARBON + _CARBON_OPTION_MAX - 1,
+	OPT_SINCE,
+	OPT_UNTIL,
+	OPT_BY,
+	OPT_CSV,
+	OPT_HTML,
+	OPT_CLAIM,
+	OPT_LEDGER,
 	OPT_JSON, /* from here on: for every verb */
 	OPT_NO_PAGER,
 	OPT_NO_LEGEND,
@@ -100,6 +107,13 @@ static const struct option long_options[] = {
 	{ "price", required_argument, NULL, OPT_CARBON + CARBON_PRICE },
 	{ "protection", required_argument, NULL, OPT_CARBON + CARBON_PROTECTION },
 	{ "fill", required_argument, NULL, OPT_CARBON + CARBON_FILL },
+	{ "since", required_argument, NULL, OPT_SINCE },
+	{ "until", required_argument, NULL, OPT_UNTIL },
+	{ "by", required_argument, NULL, OPT_BY },
+	{ "csv", no_argument, NULL, OPT_CSV },
+	{ "html", required_argument, NULL, OPT_HTML },
+	{ "claim", required_argument, NULL, OPT_CLAIM },
+	{ "ledger", required_argument, NULL, OPT_LEDGER },
 	{ "json", optional_argument, NULL, OPT_JSON },
 	{ "no-pager", no_argument, NULL, OPT_NO_PAGER },
 	{ "no-legend", no_argument, NULL, OPT_NO_LEGEND },
@@ -117,6 +131,9 @@ static_assert(OPT_JSON - OPT_FOR < 64, "the options of a verb are 64 bits");
 	(BIT(OPT_CARBON + CARBON_SIZE) | BIT(OPT_CARBON + CARBON_INTENSITY) |                      \
 	 BIT(OPT_CARBON + CARBON_PRICE) | BIT(OPT_CARBON + CARBON_PROTECTION) |                    \
 	 BIT(OPT_CARBON + CARBON_FILL))
+#define REPORT_OPTIONS                                                                             \
+	(BIT(OPT_SINCE) | BIT(OPT_UNTIL) | BIT(OPT_BY) | BIT(OPT_CSV) | BIT(OPT_HTML) |            \
+	 BIT(OPT_CLAIM) | BIT(OPT_LEDGER))
 #define CLAIM_OPTIONS                                                                              \
 	(BIT(OPT_FOR) | BIT(OPT_START_IN) | BIT(OPT_REASON) | BIT(OPT_CLASS) | BIT(OPT_DEVICE) |   \
 	 BIT(OPT_GROUP) | BIT(OPT_TOLERANCE))
@@ -157,6 +174,7 @@ static const struct Verb {
 	{ "carbon", 0, 0, CARBON_OPTIONS | MODEL_OPTIONS, "", verb_carbon },
 	{ "efficiency", 0, -1, EFFICIENCY_OPTIONS | MODEL_OPTIONS | BIT(OPT_OUTPUT),
 	  "[PROFILE | DEVICE...]", verb_efficiency },
+	{ "report", 0, 0, EFFICIENCY_OPTIONS | REPORT_OPTIONS | BIT(OPT_OUTPUT), "", verb_report },
 	{ "version", 0, 0, 0, "", verb_version },
 };
 
@@ -255,6 +273,12 @@ static const char **text_option(Ctl *c, int option)
 	case OPT_CHUNKS: return &c->calibrate.chunks;
 	case OPT_EXPORT: return &c->calibrate.export;
 	case OPT_IMPORT: return &c->calibrate.import;
+	case OPT_SINCE: return &c->report.since;
+	case OPT_UNTIL: return &c->report.until;
+	case OPT_BY: return &c->report.by;
+	case OPT_HTML: return &c->report.html;
+	case OPT_CLAIM: return &c->report.claim;
+	case OPT_LEDGER: return &c->report.ledger;
 	case OPT_BUS: return &c->address;
 	default: return NULL;
 	}
@@ -286,6 +310,7 @@ static int take_option(Ctl *c, int option)
 	case OPT_DEPTH: return parse_depth(c, optarg);
 	case OPT_RUNS: return parse_runs(c, optarg);
 	case OPT_GOAL: return parse_goal(c, optarg);
+	case OPT_CSV: c->report.csv = true; break;
 	case OPT_RESUME: c->calibrate.resume = true; break;
 	case OPT_OUTPUT: return parse_output(c, optarg);
 	case OPT_NO_PAGER: c->pager = false; break;

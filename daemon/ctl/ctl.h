@@ -43,8 +43,8 @@ typedef struct CalibrateOptions {
 	bool resume;
 } CalibrateOptions;
 
-/* What "carbon" and "efficiency" are told besides, in the order of the table in carbon-options.c.
- */
+/* What "carbon", "efficiency" and "report" are told besides, in the order of the table in
+ * carbon-options.c. */
 typedef enum CarbonOption {
 	CARBON_SSD,
 	CARBON_HDD,
@@ -68,6 +68,12 @@ typedef struct CarbonOptions {
 	const char *text[_CARBON_OPTION_MAX]; /* NULL: not given */
 } CarbonOptions;
 
+/* What "report" is told besides; NULL: not given. */
+typedef struct ReportOptions {
+	const char *since, *until, *by, *html, *claim, *ledger;
+	bool csv;
+} ReportOptions;
+
 typedef struct Ctl {
 	const char *address; /* "system", "session" or a bus address */
 	sd_bus *bus;
@@ -86,6 +92,7 @@ typedef struct Ctl {
 	ModelOptions model;
 	CalibrateOptions calibrate;
 	CarbonOptions carbon;
+	ReportOptions report;
 } Ctl;
 
 int verb_status(Ctl *c);
@@ -108,6 +115,7 @@ int verb_model(Ctl *c);
 int verb_calibrate(Ctl *c);
 int verb_carbon(Ctl *c);
 int verb_efficiency(Ctl *c);
+int verb_report(Ctl *c);
 
 void ctl_help(void); /* ctl-help.c */
 
