@@ -94,6 +94,13 @@ static int connect_to_daemon(Ctl *c)
 			c->address, strerror(-r));
 }
 
+int ctl_need_running(Ctl *c)
+{
+	int status = connect_to_daemon(c);
+
+	return !status && !ctl_daemon_runs(c) ? no_daemon(c) : status;
+}
+
 static bool means_no_daemon(const char *name)
 {
 	static const char *const names[] = {

@@ -42,6 +42,8 @@ static void print_verbs(void)
 	     "  carbon               say when an SSD has made up for the carbon of its making, against disks\n"
 	     "  efficiency [MODEL...]\n"
 	     "                       compare what devices give for a joule, and cost in a year\n"
+	     "  metrics              print the figures for Prometheus, or write them into a file for\n"
+	     "                       node_exporter's textfile collector\n"
 	     "  version              print the version of this command and of the daemon\n"
 	     "");
 }
@@ -96,6 +98,10 @@ static void print_options(void)
 	     "  --protection=8+3     efficiency: parts of data and of parity\n"
 	     "  --fill=80%           efficiency: how full the capacity may get\n"
 	     "  -o wide              list, plan, model, efficiency: a line for each device, with every column\n"
+	     "  -o FILE, --output=FILE\n"
+	     "                       metrics: write them into this file, whole or not at all\n"
+	     "  --format=FORMAT      metrics: prometheus (the default), which all of Prometheus's tools read, or\n"
+	     "                       openmetrics\n"
 	     "  --witness            verify: ask nvme, hdparm and sg_requests as well\n"
 	     "  --once               top: print one table, and end\n"
 	     "  --lines=N            top: print no more rows than this\n"
