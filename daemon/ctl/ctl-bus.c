@@ -126,7 +126,8 @@ static int report(const Ctl *c, const char *action, const sd_bus_error *error, i
 		return complain(STATUS_FAILURE, "%s: %s", action, strerror(-r));
 	if (means_no_daemon(error->name))
 		return no_daemon(c);
-	if (sd_bus_error_has_name(error, SD_BUS_ERROR_NO_REPLY))
+	if (sd_bus_error_has_name(error, SD_BUS_ERROR_NO_REPLY) ||
+	    sd_bus_error_has_name(error, SD_BUS_ERROR_TIMEOUT))
 		return complain(STATUS_NO_DAEMON,
 				"%s: storpowerd went away or did not answer: "
 				"see journalctl -u storpowerd",
