@@ -65,8 +65,14 @@ tidy-all: $(BPF_SKELS)
 	@printf '%s\n' $(TIDY_SRC) | xargs -P $(shell nproc) -n 4 sh -c \
 	'eval "clang-tidy --quiet $$* -- $$TIDY_FLAGS" 2>$(B)/tidy.$$$$.err || { cat $(B)/tidy.$$$$.err; exit 1; }' tidy
 
+# What is told to others, read by their own programs: a browser, Prometheus.
+check-reports:
+	@packaging/deps --reports
+	@$(SUB) all
+	@B=$(B) tests/run reports
+
 lint: deps
-	@$(SUB) all $(B)/storpowerd.service
+	@$(SUB) all $(UNITS)
 	@B=$(B) tests/lint.sh
 
-.PHONY: deps check check-long sanitize sanitize-threads valgrind coverage tidy tidy-all lint
+.PHONY: deps check check-long check-reports sanitize sanitize-threads valgrind coverage tidy tidy-all lint
