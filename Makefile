@@ -158,7 +158,7 @@ uninstall:
 		rest=$${entry#*:}; file=$${rest%%:*}; \
 		rm -f "$(DESTDIR)$${rest#*:}/$${file##*/}"; \
 	done
-	-@rmdir $(addprefix "$(DESTDIR)",$(addsuffix ",$(DATADIR)/profiles $(DATADIR)/nodes $(DATADIR) \
+	-@rmdir $(addprefix "$(DESTDIR),$(addsuffix ",$(DATADIR)/profiles $(DATADIR)/nodes $(DATADIR) \
 		$(PREFIX)/share/doc/storpower $(PREFIX)/share/storpower)) 2>/dev/null || true
 
 demo:
