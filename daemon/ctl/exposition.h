@@ -15,7 +15,7 @@
 
 typedef enum MetricType {
 	METRIC_GAUGE,
-	METRIC_COUNTER, /* since the daemon's start; its samples are named "..._total" */
+	METRIC_COUNTER, /* grows while the daemon runs; its samples are named "..._total" */
 	METRIC_INFO,    /* always 1, the labels tell; "..._info" */
 } MetricType;
 

@@ -29,6 +29,11 @@ has() { # NAME
 without_answer=$'# TYPE storpower_up gauge\nstorpower_up 0\n# EOF'
 status "without a bus: 3" 3 ctl metrics
 is "which is said in the metrics" "$(grep -v HELP "$tmp/out")" "$without_answer"
+# The bus would start this in the daemon's place, as systemd does where the unit is enabled.
+mkdir "$tmp/services"
+printf '[D-BUS Service]\nName=org.storpower1\nExec=/usr/bin/touch %s\n' "$tmp/started" >"$tmp/services/org.storpower1.service"
+# shellcheck disable=SC2034 # for start_bus
+bus_limits="<servicedir>$tmp/services</servicedir>"
 start_bus
 status "without a daemon: 3" 3 ctl metrics
 is "which is said in the metrics, too" "$(grep -v HELP "$tmp/out")" "$without_answer"
@@ -37,6 +42,10 @@ ok "which are well-formed" metrics check "$tmp/out" openmetrics
 ok "it is said what to do" grep -q "systemctl start storpowerd" "$tmp/err"
 status "without a daemon the file is written as well" 3 ctl metrics --output="$tmp/node.prom"
 is "and says it" "$(grep -v HELP "$tmp/node.prom")" "$without_answer"
+
+ok "none of this started a daemon that somebody had stopped" test ! -e "$tmp/started"
+ctl status >/dev/null 2>&1
+ok "as other questions do" test -e "$tmp/started"
 
 # A model with what labels must escape, a pool, and disks
 mkdir -p "$tmp/etc/profiles"
