@@ -31,7 +31,7 @@ status "without a bus: 3" 3 ctl metrics
 is "which is said in the metrics" "$(grep -v HELP "$tmp/out")" "$without_answer"
 # The bus would start this in the daemon's place, as systemd does where the unit is enabled.
 mkdir "$tmp/services"
-printf '[D-BUS Service]\nName=org.storpower1\nExec=/usr/bin/touch %s\n' "$tmp/started" >"$tmp/services/org.storpower1.service"
+printf '[D-BUS Service]\nName=org.storpower1\nExec=/bin/sh -c "touch %s; false"\n' "$tmp/started" >"$tmp/services/org.storpower1.service"
 # shellcheck disable=SC2034 # for start_bus
 bus_limits="<servicedir>$tmp/services</servicedir>"
 start_bus
