@@ -89,10 +89,10 @@ static int parse_format(const Ctl *c, bool *ret_openmetrics)
 	if (c->json)
 		return complain(STATUS_USAGE, "metrics takes no --json: the same figures are in "
 					      "storpowerctl status --json and list --json");
-	*ret_openmetrics = streq(format, "openmetrics");
-	if (!*ret_openmetrics && !streq(format, "prometheus"))
+	if (!streq(format, "openmetrics") && !streq(format, "prometheus"))
 		return complain(STATUS_USAGE,
 				"--format=%s: prometheus or openmetrics would be right", format);
+	*ret_openmetrics = streq(format, "openmetrics");
 	return STATUS_OK;
 }
 
@@ -115,7 +115,7 @@ static int print_figures(const Ctl *c, const Figures *f, bool openmetrics)
 int verb_metrics(Ctl *c)
 {
 	_cleanup_(figures_done) Figures f = {};
-	bool openmetrics;
+	bool openmetrics = false;
 	int status = parse_format(c, &openmetrics), written;
 
 	if (status)
