@@ -35,8 +35,6 @@ static const Metric device_metrics[] = {
 	  METRIC_COUNTER, .from = { { NULL, "Reads" } } },
 	{ "device_writes", NULL, "Writes completed since the daemon's start.",
 	  METRIC_COUNTER, .from = { { NULL, "Writes" } } },
-	{ "device_wait_seconds", "seconds", "Summed wait of all IOs from submission to completion, pacing included, since the daemon's start.",
-	  METRIC_COUNTER, .from = { { NULL, "WaitSeconds" } } },
 	{ "device_p99_wait_seconds", "seconds", "99th percentile of the wait for an IO: measured in the last second from submission on, and by the plan.",
 	  .scale = SECONDS_PER_US, .from = { { MEASURED, "WaitP99" }, { MODEL, "P99" } } },
 };

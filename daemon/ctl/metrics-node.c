@@ -15,6 +15,13 @@ static const Metric build = { .name = "build",
 			      .help = "The versions of storpowerd and of storpowerctl." };
 static const Metric advising = { .name = "advising",
 				 .help = "Whether limits are advised only, and nothing is set." };
+static const Metric carbon = {
+	.name = "carbon_intensity_grams_per_joule",
+	.unit = "grams_per_joule",
+	.help = "CO2e of the grid's energy, on average or of one joule more. Times 3.6e6 it is grams a kWh.",
+	.scale = KWH_PER_JOULE,
+	.from = { { NULL, "CarbonIntensity" } }
+};
 static const Metric claims = { .name = "claims",
 			       .help = "Claims that are active, by their class." };
 
@@ -55,8 +62,6 @@ static const Metric node_metrics[] = {
 	  .from = { { NULL, "LedgerProblem" } } },
 	{ "ledger_written_timestamp_seconds", "seconds", "When the ledger was written last, since the epoch.",
 	  .value = VALUE_TIME, .from = { { NULL, "LedgerWrittenUSec" } } },
-	{ "carbon_intensity_grams_per_joule", "grams_per_joule", "CO2e of the grid's energy. Times 3.6e6 it is grams a kWh.",
-	  .scale = KWH_PER_JOULE, .from = { { NULL, "CarbonIntensity" } } },
 	{ "price_per_joule", NULL, "Price of energy, in the configured currency. Times 3.6e6 it is that of a kWh.",
 	  .scale = KWH_PER_JOULE, .from = { { NULL, "Price" } } },
 };
@@ -99,6 +104,16 @@ static void write_claims(Exposition *e, json_object *state)
 	}
 }
 
+static void write_carbon(Exposition *e, json_object *state)
+{
+	bool marginal = json_true(state, "CarbonMarginal");
+	Labels labels = {};
+
+	labels_add(&labels, "kind", marginal ? "marginal" : "average");
+	exposition_begin(e, &carbon);
+	exposition_from(e, &labels, state);
+}
+
 void metrics_write_node(Exposition *e, const Figures *f)
 {
 	const Labels none = {};
@@ -115,4 +130,5 @@ void metrics_write_node(Exposition *e, const Figures *f)
 	exposition_begin(e, &advising);
 	exposition_sample(e, &none, ctl_is_advised(f->state));
 	write_claims(e, f->state);
+	write_carbon(e, f->state);
 }

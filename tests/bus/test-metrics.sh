@@ -88,6 +88,15 @@ ok "with the watts that are missing" jq -en "$(metrics value "$tmp/out" storpowe
 ok "no counter fell meanwhile" metrics rising "$tmp/earlier" "$tmp/out"
 is "the families have their order" "$(grep -oE '^# TYPE \S+' "$tmp/earlier" | grep -vE 'floor_bytes|budget_watts|demand')" \
 	"$(grep -oE '^# TYPE \S+' "$tmp/out" | grep -vE 'floor_bytes|budget_watts|demand')"
+rises() { # SERIES
+	ctl metrics >"$tmp/out" && jq -en "$(metrics value "$tmp/out" "$1") > $(metrics value "$tmp/earlier" "$1")"
+}
+ok "joules are counted" eventually rises 'storpower_joules_total{source="model"}'
+ok "and the seconds above the budget" eventually rises storpower_above_budget_seconds_total
+call SetTariff 0.18 360 marginal 3600 >/dev/null
+ok "a price is that of a joule" eventually value_is storpower_price_per_joule 5e-08
+ok "the grid's carbon is told with its kind" value_is 'storpower_carbon_intensity_grams_per_joule{kind="marginal"}' 0.0001
+ok "the ledger is written" value_is storpower_ledger_problem 0
 ctl clear >/dev/null
 
 umask 077

@@ -41,22 +41,14 @@ write_metrics() {
 	eval "'$build/'$command"
 }
 
-# What a simulated node does not know, in a file of its own: waits, and what this daemon does not tell.
+# What a simulated node does not know, in a file of its own: eBPF alone counts waits.
 make_up() {
 	local name type labels value
 	while read -r name type labels value; do
 		grep -q "^${name}[{ ]" "$tmp/textfiles/storpower.prom" ||
 			printf '# HELP %s Made up.\n# TYPE %s %s\n%s%s %s\n' "$name" "$name" "$type" "$name" "$labels" "$value"
 	done <<-END >"$tmp/made-up"
-		storpower_joules_total counter {source="model"} $((SECONDS * 20))
-		storpower_device_joules_total counter {device="sda",model="m",group="",pool="",source="model"} $((SECONDS * 20))
 		storpower_device_throttle_wait_seconds gauge {device="sda",model="m",group="",pool=""} 0.002
-		storpower_above_budget_seconds_total counter {} $((SECONDS / 2))
-		storpower_limited_seconds_total counter {} $SECONDS
-		storpower_carbon_intensity_grams_per_joule gauge {} 1e-4
-		storpower_price_per_joule gauge {} 5e-8
-		storpower_ledger_problem gauge {} 0
-		storpower_ledger_written_timestamp_seconds gauge {} $EPOCHSECONDS
 	END
 	mv "$tmp/made-up" "$tmp/textfiles/made-up.prom"
 }
@@ -67,6 +59,7 @@ sed 's/^sensors = .*/sensors = all/; s/^\[devices disk\]/&\ncount = 2\npool = md
 what=(--simulate="$tmp/pool.node" --no-bpf)
 start_daemon
 ctl set 60% >/dev/null
+call SetTariff 0.18 381 average 3600 >/dev/null
 status "the unit's command writes the file" 0 write_metrics
 ok "promtool finds nothing wrong with it" promtool check metrics <"$tmp/textfiles/storpower.prom"
 is "nor has it anything to say" "$(promtool check metrics <"$tmp/textfiles/storpower.prom" 2>&1)" ""
@@ -129,7 +122,7 @@ ok "each query of the dashboard is one, and has data" ask dashboard "$dashboard"
 families() { # FILE...
 	sed -n 's/^# TYPE \(\S*\).*/\1/p' "$@"
 }
-echo "# made up, because no simulated device or not this daemon tells it:" \
+echo "# made up, because no simulated device tells it:" \
 	"$(families "$tmp/textfiles/made-up.prom" | paste -sd ' ')"
 unknown() {
 	grep -ohE 'storpower_[a-z0-9_]+' "$dashboard" "$rules" | sort -u | grep -vxFf <(families "$tmp"/textfiles/*.prom)

@@ -148,7 +148,6 @@ OF_NODE = {
     "storpower_tolerance_seconds": [(None, "Tolerance", 1)],
     "storpower_throughput_bytes_per_second": [(None, "Throughput", 1e6)],
     "storpower_demand_bytes_per_second": [(None, "Demand", 1e6)],
-    "storpower_carbon_intensity_grams_per_joule": [(None, "CarbonIntensity", 1 / 3.6e6)],
     "storpower_price_per_joule": [(None, "Price", 1 / 3.6e6)],
 }
 OF_DEVICE = {
@@ -161,7 +160,6 @@ OF_DEVICE = {
     "storpower_device_written_bytes_total": [(None, "BytesWritten", 1)],
     "storpower_device_reads_total": [(None, "Reads", 1)],
     "storpower_device_writes_total": [(None, "Writes", 1)],
-    "storpower_device_wait_seconds_total": [(None, "WaitSeconds", 1)],
     "storpower_device_p99_wait_seconds": [("measured", "WaitP99", 1e-6), ("model", "P99", 1e-6)],
 }
 LEAST_MB_S = 0.1
@@ -222,6 +220,9 @@ def expect_state(wanted, state):
     expect_all(wanted, OF_NODE, {}, state)
     expect(wanted, "storpower_up", {}, 1)
     expect(wanted, "storpower_advising", {}, state["Mode"] == "advise")
+    if state.get("CarbonIntensity") is not None:
+        kind = {"kind": "marginal" if state["CarbonMarginal"] else "average"}
+        expect(wanted, "storpower_carbon_intensity_grams_per_joule", kind, state["CarbonIntensity"] / 3.6e6)
     for c in ("emergency", "operator", "signal", "schedule"):
         active = [claim for claim in state["Claims"] if claim["Active"] and claim["Class"] == c]
         expect(wanted, "storpower_claims", {"class": c}, len(active))
