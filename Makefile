@@ -3,7 +3,7 @@
 #   make              build/storpowerd, build/storpowerctl
 #   make check        install what the build and the tests need, run every suite
 #   make check-vm     real devices on Debian's kernels in QEMU
-#   make check-reports  the pages of reports in a real browser
+#   make check-reports  metrics and reports, read by Prometheus and a browser
 #   make check-long   what these two leave out as slow and rarely wrong, and the random cases in great number
 #   make sanitize     the same under AddressSanitizer and UBSan; make sanitize-threads: what has threads,
 #                     under ThreadSanitizer; make valgrind: the unit tests
@@ -128,6 +128,10 @@ INSTALLED = \
 	755:$(B)/storpowerd:$(PREFIX)/sbin \
 	755:$(B)/storpowerctl:$(PREFIX)/bin \
 	644:$(B)/storpowerd.service:$(UNITDIR) \
+	644:$(B)/storpower-metrics.service:$(UNITDIR) \
+	644:packaging/storpower-metrics.timer:$(UNITDIR) \
+	644:packaging/grafana-storpower.json:$(PREFIX)/share/storpower \
+	644:packaging/prometheus-storpower.rules.yml:$(PREFIX)/share/storpower \
 	644:packaging/org.storpower1.conf:$(DBUSDIR)/system.d \
 	644:packaging/org.storpower1.service:$(DBUSDIR)/system-services \
 	644:packaging/storpower.conf:$(PREFIX)/share/doc/storpower \
@@ -137,11 +141,12 @@ INSTALLED = \
 	$(foreach f,$(wildcard policies/profiles/*),644:$(f):$(DATADIR)/profiles) \
 	$(foreach f,$(wildcard policies/nodes/*),644:$(f):$(DATADIR)/nodes)
 
-$(B)/storpowerd.service: packaging/storpowerd.service Makefile
+UNITS := $(B)/storpowerd.service $(B)/storpower-metrics.service
+$(UNITS): $(B)/%.service: packaging/%.service Makefile
 	@mkdir -p $(@D)
-	sed 's|/usr/sbin/|$(PREFIX)/sbin/|' $< > $@
+	sed 's|/usr/\(s*bin\)/|$(PREFIX)/\1/|' $< > $@
 
-install: all $(B)/storpowerd.service
+install: all $(UNITS)
 	@set -e; for entry in $(INSTALLED); do \
 		rest=$${entry#*:}; \
 		install -D -m $${entry%%:*} -t "$(DESTDIR)$${rest#*:}" "$${rest%%:*}"; \
@@ -153,8 +158,8 @@ uninstall:
 		rest=$${entry#*:}; file=$${rest%%:*}; \
 		rm -f "$(DESTDIR)$${rest#*:}/$${file##*/}"; \
 	done
-	-@rmdir $(addprefix "$(DESTDIR)",$(addsuffix ",$(DATADIR)/profiles $(DATADIR)/nodes $(DATADIR) \
-		$(PREFIX)/share/doc/storpower)) 2>/dev/null || true
+	-@rmdir $(addprefix "$(DESTDIR),$(addsuffix ",$(DATADIR)/profiles $(DATADIR)/nodes $(DATADIR) \
+		$(PREFIX)/share/doc/storpower $(PREFIX)/share/storpower)) 2>/dev/null || true
 
 demo:
 	@packaging/deps --demo

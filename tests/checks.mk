@@ -19,6 +19,7 @@ CASES_OF := test-@(control-bursts|control-properties|plan-random|plan-oracle|pur
 check-long: deps vm-image
 	@$(SUB) all unit-tests vm-tools
 	@B=$(B) LIMIT=14400 STORPOWER_CASES=$(CASES) ONLY='$(CASES_OF)' tests/run unit
+	@B=$(B) LIMIT=14400 LONG=yes ONLY=test-ledger tests/run bus
 	@B=$(B) LONG=yes tests/run vm
 	@$(RUN_IN_VALGRIND) LIMIT=14400 LONG=yes tests/run unit
 
@@ -65,8 +66,14 @@ tidy-all: $(BPF_SKELS)
 	@printf '%s\n' $(TIDY_SRC) | xargs -P $(shell nproc) -n 4 sh -c \
 	'eval "clang-tidy --quiet $$* -- $$TIDY_FLAGS" 2>$(B)/tidy.$$$$.err || { cat $(B)/tidy.$$$$.err; exit 1; }' tidy
 
+# What is told to others, read by their own programs: a browser, Prometheus.
+check-reports:
+	@packaging/deps --reports
+	@$(SUB) all $(B)/tests/reports/fill-ledger
+	@B=$(B) tests/run reports
+
 lint: deps
-	@$(SUB) all $(B)/storpowerd.service
+	@$(SUB) all $(UNITS)
 	@B=$(B) tests/lint.sh
 
-.PHONY: deps check check-long sanitize sanitize-threads valgrind coverage tidy tidy-all lint
+.PHONY: deps check check-long check-reports sanitize sanitize-threads valgrind coverage tidy tidy-all lint

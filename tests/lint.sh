@@ -30,12 +30,12 @@ man_lint() {
   [[ -z $findings ]] || { echo "$findings"; return 1; }
 }
 
-# verify wants the programs where the unit looks for them; it is asked about the copy that make
+# verify wants the programs where the unit looks for them; it is asked about the copies that make
 # install would put in place, and the program need not be there yet
 unit_verify() {
-  local findings
-  findings=$(systemd-analyze verify --man=no "${B:-build}/storpowerd.service" 2>&1 |
-             grep 'storpowerd\.service' | grep -v 'is not executable: No such file')
+  local units=("${B:-build}"/storpower*.service packaging/*.timer) findings
+  findings=$(SYSTEMD_UNIT_PATH="$PWD/${B:-build}:" systemd-analyze verify --man=no "${units[@]}" 2>&1 |
+             grep -E 'storpower(d|-metrics)\.(service|timer)' | grep -v 'is not executable: No such file')
   [[ -z $findings ]] || { echo "$findings"; return 1; }
 }
 
@@ -50,7 +50,7 @@ check "xml" xmllint --noout --nonet "${xml[@]}"
 check "layers" tests/check-layers.sh
 check "control" tests/check-control.sh
 check "nothing unfinished" no_strays
-check "systemd unit" unit_verify
+check "systemd units" unit_verify
 # other versions of clang-format lay out differently: this one is Debian 12's
 if clang-format --version | grep -q 'version 14\.'; then
   check "clang-format" clang-format --dry-run -Werror {daemon,bpf,tests}/**/*.[ch]

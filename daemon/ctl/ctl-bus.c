@@ -94,6 +94,13 @@ static int connect_to_daemon(Ctl *c)
 			c->address, strerror(-r));
 }
 
+int ctl_need_running(Ctl *c)
+{
+	int status = connect_to_daemon(c);
+
+	return !status && !ctl_daemon_runs(c) ? no_daemon(c) : status;
+}
+
 static bool means_no_daemon(const char *name)
 {
 	static const char *const names[] = {
@@ -119,7 +126,8 @@ static int report(const Ctl *c, const char *action, const sd_bus_error *error, i
 		return complain(STATUS_FAILURE, "%s: %s", action, strerror(-r));
 	if (means_no_daemon(error->name))
 		return no_daemon(c);
-	if (sd_bus_error_has_name(error, SD_BUS_ERROR_NO_REPLY))
+	if (sd_bus_error_has_name(error, SD_BUS_ERROR_NO_REPLY) ||
+	    sd_bus_error_has_name(error, SD_BUS_ERROR_TIMEOUT))
 		return complain(STATUS_NO_DAEMON,
 				"%s: storpowerd went away or did not answer: "
 				"see journalctl -u storpowerd",

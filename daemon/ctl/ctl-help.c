@@ -43,6 +43,8 @@ static void print_verbs(void)
 	     "  efficiency [MODEL...]\n"
 	     "                       compare what devices give for a joule, and cost in a year\n"
 	     "  report               say what storage used, who used it, what it cost, and what was held back\n"
+	     "  metrics              print the figures for Prometheus, or write them into a file for\n"
+	     "                       node_exporter's textfile collector\n"
 	     "  version              print the version of this command and of the daemon\n"
 	     "");
 }
@@ -104,6 +106,10 @@ static void print_options(void)
 	     "  --claim=COOKIE       report: the record of this claim: what it asked for and what was delivered\n"
 	     "  --ledger=FILE        report: read this ledger instead of the daemon's\n"
 	     "  -o wide              list, plan, model, efficiency, report: every line, with every column\n"
+	     "  -o FILE, --output=FILE\n"
+	     "                       metrics: write them into this file, whole or not at all\n"
+	     "  --format=FORMAT      metrics: prometheus (the default), which all of Prometheus's tools read, or\n"
+	     "                       openmetrics\n"
 	     "  --witness            verify: ask nvme, hdparm and sg_requests as well\n"
 	     "  --once               top: print one table, and end\n"
 	     "  --lines=N            top: print no more rows than this\n"

@@ -43,6 +43,7 @@ typedef enum Option {
 	OPT_CHUNKS,
 	OPT_EXPORT,
 	OPT_IMPORT,
+	OPT_FORMAT,
 	OPT_CARBON, /* and those that follow it in CarbonOption */
 	OPT_CARBON_LAST = OPT_CARBON + _CARBON_OPTION_MAX - 1,
 	OPT_SINCE,
@@ -92,6 +93,7 @@ static const struct option long_options[] = {
 	{ "chunks", required_argument, NULL, OPT_CHUNKS },
 	{ "export", required_argument, NULL, OPT_EXPORT },
 	{ "import", required_argument, NULL, OPT_IMPORT },
+	{ "format", required_argument, NULL, OPT_FORMAT },
 	{ "ssd", required_argument, NULL, OPT_CARBON + CARBON_SSD },
 	{ "hdd", required_argument, NULL, OPT_CARBON + CARBON_HDD },
 	{ "ssd-energy", required_argument, NULL, OPT_CARBON + CARBON_SSD_ENERGY },
@@ -175,6 +177,7 @@ static const struct Verb {
 	{ "efficiency", 0, -1, EFFICIENCY_OPTIONS | MODEL_OPTIONS | BIT(OPT_OUTPUT),
 	  "[PROFILE | DEVICE...]", verb_efficiency },
 	{ "report", 0, 0, EFFICIENCY_OPTIONS | REPORT_OPTIONS | BIT(OPT_OUTPUT), "", verb_report },
+	{ "metrics", 0, 0, BIT(OPT_OUTPUT) | BIT(OPT_FORMAT), "", verb_metrics },
 	{ "version", 0, 0, 0, "", verb_version },
 };
 
@@ -225,13 +228,6 @@ static int parse_goal(Ctl *c, const char *text)
 	return STATUS_OK;
 }
 
-static int parse_output(Ctl *c, const char *text)
-{
-	c->wide = streq(text, "wide");
-	return c->wide ? STATUS_OK
-		       : complain(STATUS_USAGE, "--output=%s: wide would be right", text);
-}
-
 static int parse_duration(const char *option, const char *text, uint64_t *ret_us)
 {
 	if (parse_duration_us(text, ret_us) >= 0)
@@ -279,6 +275,8 @@ static const char **text_option(Ctl *c, int option)
 	case OPT_HTML: return &c->report.html;
 	case OPT_CLAIM: return &c->report.claim;
 	case OPT_LEDGER: return &c->report.ledger;
+	case OPT_OUTPUT: return &c->output;
+	case OPT_FORMAT: return &c->format;
 	case OPT_BUS: return &c->address;
 	default: return NULL;
 	}
@@ -312,7 +310,6 @@ static int take_option(Ctl *c, int option)
 	case OPT_GOAL: return parse_goal(c, optarg);
 	case OPT_CSV: c->report.csv = true; break;
 	case OPT_RESUME: c->calibrate.resume = true; break;
-	case OPT_OUTPUT: return parse_output(c, optarg);
 	case OPT_NO_PAGER: c->pager = false; break;
 	case OPT_NO_LEGEND: c->legend = false; break;
 	default: /* getopt has said what is wrong */ return STATUS_USAGE;
@@ -355,7 +352,17 @@ static const struct Verb *find_verb(const char *name)
 	return NULL;
 }
 
-static int check_usage(const Ctl *c, const struct Verb *v, uint64_t given)
+/* Metrics go into a file, tables are wide. */
+static int check_output(Ctl *c, const struct Verb *v)
+{
+	if (!c->output || v->run == verb_metrics)
+		return STATUS_OK;
+	c->wide = streq(c->output, "wide");
+	return c->wide ? STATUS_OK
+		       : complain(STATUS_USAGE, "--output=%s: wide would be right", c->output);
+}
+
+static int check_usage(Ctl *c, const struct Verb *v, uint64_t given)
 {
 	for (const struct option *o = long_options; o->val < OPT_JSON; o++)
 		if (given & BIT(o->val) & ~v->options)
@@ -364,7 +371,7 @@ static int check_usage(const Ctl *c, const struct Verb *v, uint64_t given)
 	if (c->n_args < v->min_args || (v->max_args >= 0 && c->n_args > v->max_args))
 		return complain(STATUS_USAGE, "Usage: storpowerctl %s%s%s", v->name,
 				*v->usage ? " " : "", v->usage);
-	return STATUS_OK;
+	return check_output(c, v);
 }
 
 int main(int argc, char **argv)

@@ -81,6 +81,7 @@ typedef struct Ctl {
 	bool json, json_pretty, pager, legend, all, claims, wakeups, once, wake, witness, replace,
 		yes, dry_run;
 	const char *reason, *class, *device, *group, *policy, *forbid, *only;
+	const char *output, *format;  /* NULL: not given */
 	double tolerance_s;           /* NAN: not given */
 	uint64_t for_us, start_in_us; /* 0: not given */
 	unsigned long lines;          /* likewise */
@@ -116,6 +117,7 @@ int verb_calibrate(Ctl *c);
 int verb_carbon(Ctl *c);
 int verb_efficiency(Ctl *c);
 int verb_report(Ctl *c);
+int verb_metrics(Ctl *c);
 
 void ctl_help(void); /* ctl-help.c */
 
@@ -127,6 +129,8 @@ int ctl_connect(Ctl *c);
 void ctl_disconnect(Ctl *c);
 /* Quietly, and without starting it. */
 bool ctl_daemon_runs(Ctl *c);
+/* Without starting it, too; an exit status, errors printed. */
+int ctl_need_running(Ctl *c);
 /* Connects on first use. All return an exit status, errors printed. */
 int ctl_new_call(Ctl *c, const char *member, sd_bus_message **ret);
 int ctl_call(Ctl *c, sd_bus_message *call, sd_bus_message **ret_reply);

@@ -6,7 +6,7 @@
 status "--help" 0 ctl --help
 ok "documents the exit status" grep -q "^Exit status:" "$tmp/out"
 for verb in status set clear list show top plan explain verify monitor hold wake wake-test \
-	policy model calibrate carbon efficiency version; do
+	policy model calibrate carbon efficiency metrics version; do
 	ok "--help knows $verb" grep -q "^  $verb " "$tmp/out"
 done
 status "--version needs no daemon" 0 ctl --version
