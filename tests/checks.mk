@@ -19,7 +19,7 @@ CASES_OF := test-@(control-bursts|control-properties|plan-random|plan-oracle|pur
 check-long: deps vm-image
 	@$(SUB) all unit-tests vm-tools
 	@B=$(B) LIMIT=14400 STORPOWER_CASES=$(CASES) ONLY='$(CASES_OF)' tests/run unit
-	@B=$(B) LIMIT=14400 LONG=yes ONLY=test-ledger tests/run bus
+	@B=$(B) LIMIT=14400 KILLS=1000 ONLY='test-ledger*' tests/run bus
 	@B=$(B) LONG=yes tests/run vm
 	@$(RUN_IN_VALGRIND) LIMIT=14400 LONG=yes tests/run unit
 
@@ -69,7 +69,7 @@ tidy-all: $(BPF_SKELS)
 # What is told to others, read by their own programs: a browser, Prometheus.
 check-reports:
 	@packaging/deps --reports
-	@$(SUB) all $(B)/tests/reports/fill-ledger
+	@$(SUB) all $(REPORT_TOOLS)
 	@B=$(B) tests/run reports
 
 lint: deps

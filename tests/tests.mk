@@ -48,11 +48,6 @@ REPORT_TOOLS := $(patsubst tests/reports/%.c,$(B)/tests/reports/%,$(wildcard tes
 
 unit-tests: $(UNIT_TESTS) $(REPORT_TOOLS) $(ROOMS:%=$(B)/tests/layers/%)
 
-# What reports and metrics look like to others: real browsers and servers, tests/reports/test-NAME.sh.
-check-reports:
-	@packaging/deps --reports
-	@$(SUB) all unit-tests
-	@B=$(B) tests/run reports
-.PHONY: unit-tests check-reports
+.PHONY: unit-tests
 include tests/fuzz/fuzz.mk
 include tests/bench/bench.mk

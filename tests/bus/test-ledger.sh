@@ -10,7 +10,6 @@ fi
 . "$(dirname "$0")/lib.sh"
 
 kills=${KILLS:-8}
-[[ -z ${LONG:-} ]] || kills=${KILLS:-1000}
 state=$tmp/state ledger=$tmp/state/ledger
 
 clean_up() {
