@@ -6,9 +6,8 @@
 
 #include "control/waking.h"
 
-#define FORGOTTEN_S  600.0 /* then it counts 1/e */
-#define STEADY       0.03  /* from look to look: a sensor tells of a moment ago */
-#define STEADY_LOOKS 4     /* before the moment that counts */
+#define STEADY       0.03 /* from look to look: a sensor tells of a moment ago */
+#define STEADY_LOOKS 4    /* before the moment that counts */
 #define STALE_US     (2 * LOOK_US)
 #define REPEATED     3 /* readings alike to the last digit may be chance */
 #define PAGE_BYTES   4096.0
@@ -166,7 +165,7 @@ static void look_at(DriftOf *of, const Gauge *s, bool settling, const Tools *t)
 	if (settling || !(m.modelled_w > 0) || !is_believed(of, s, t->now_us))
 		m.measured_w = NAN;
 	of->sums.n = 1 + DRIFT_ENERGIES * of->n;
-	fit_forget(&of->sums, exp(-passed_s / FORGOTTEN_S));
+	fit_forget(&of->sums, exp(-passed_s / DRIFT_FORGOTTEN_S));
 	take_moment(of, &m, t->now_us);
 	of->taken_us = s->taken_us;
 	of->looked_us = t->now_us;

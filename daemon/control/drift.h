@@ -8,6 +8,11 @@
 #include "control/gauges.h"
 #include "model/fit.h"
 
+/* Then a moment counts 1/e. With a sensor that is 1 % noisy over fifty drives it takes so long
+ * until their loads have moved apart often enough to tell eight kinds of IO to 5 %; what drives
+ * draw ages far more slowly. */
+#define DRIFT_FORGOTTEN_S 1800.0
+
 #define DRIFT_FAMILIES 4
 #define DRIFT_ENERGIES (2 * _DIRECTION_MAX * _PATTERN_MAX) /* of a family */
 _Static_assert(1 + DRIFT_FAMILIES * DRIFT_ENERGIES <= FIT_UNKNOWNS_MAX, "a sensor's unknowns");
