@@ -78,7 +78,7 @@ static int add_estimate(const Calibration *c, Points *all, size_t candidate)
 	p.mb_s = guess.mb_s;
 	p.iops = p.mb_s * 1e6 / (p.chunk_kib * 1024.0);
 	p.p99_us = all->wait_p99 * p.depth / p.iops * 1e6;
-	p.error = hypot(guess.watts_error, c->subject.sensor_error);
+	p.error = hypot(hypot(guess.watts_error, c->subject.sensor_error), c->watts_spread);
 	p.estimated = true;
 	return add(all, &p);
 }
@@ -303,6 +303,11 @@ static void print_provenance(FILE *f, const Calibration *c, int64_t when_s)
 		"# Points: %zu of a grid of %zu were measured, %lu of them settled, %.0f s each\n",
 		c->n_points, c->design ? design_candidates(c->design) : c->n_points, settled,
 		c->n_points > 0 ? (double)rounds / (double)c->n_points : 0);
+	if (c->n_repeats > 0)
+		fprintf(f,
+			"# Repeats: %zu of them were measured again at the end. Beyond what rounds differ, runs\n"
+			"#   differ by %.1f %% of the watts and %.1f %% of the throughput.\n",
+			c->n_repeats, 100 * c->watts_spread, 100 * c->mb_s_spread);
 	if (!isnan(c->watts_left_out))
 		fprintf(f,
 			"# Left out, a point is told by the others to %.1f %% of its watts and %.1f %% of its\n"
