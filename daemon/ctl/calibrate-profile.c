@@ -15,7 +15,9 @@ typedef struct Points {
 	Point *list;
 	size_t n;
 	double rated_w;
-	double wait_p99; /* the 99th percentile over the mean wait, of the point in the middle */
+	/* The 99th percentile over the mean wait, of the point in the middle of a stream: among
+	 * reads and writes that wait for each other few wait long. */
+	double wait_p99[DESIGN_AXIS_MAX];
 } Points;
 
 static int add(Points *all, const Point *p)
@@ -49,8 +51,13 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Mean waits are depth over IOs a second (Little's law). */
-static double middle_wait(const Calibration *c)
+static bool is_of_stream(const Point *p, const DesignStream *s)
+{
+	return p->read_share == s->read_share && p->pattern == s->pattern;
+}
+
+/* Mean waits are depth over IOs a second (Little's law). stream NULL: of all points. */
+static double middle_wait(const Calibration *c, const DesignStream *stream)
 {
 	_cleanup_free_ double *waits = calloc(c->n_points + 1, sizeof(*waits));
 	size_t n = 0;
@@ -58,11 +65,11 @@ static double middle_wait(const Calibration *c)
 	for (size_t i = 0; waits && i < c->n_points; i++) {
 		const Point *p = &c->points[i].at;
 
-		if (p->p99_us > 0 && p->iops > 0)
+		if (p->p99_us > 0 && p->iops > 0 && (!stream || is_of_stream(p, stream)))
 			waits[n++] = p->p99_us * p->iops / p->depth / 1e6;
 	}
 	if (n == 0)
-		return 0;
+		return stream ? middle_wait(c, NULL) : 0;
 	qsort(waits, n, sizeof(*waits), by_number);
 	return waits[n / 2];
 }
@@ -77,7 +84,7 @@ static int add_estimate(const Calibration *c, Points *all, size_t candidate)
 	p.watts = guess.watts;
 	p.mb_s = guess.mb_s;
 	p.iops = p.mb_s * 1e6 / (p.chunk_kib * 1024.0);
-	p.p99_us = all->wait_p99 * p.depth / p.iops * 1e6;
+	p.p99_us = all->wait_p99[candidate % c->plan.grid.n_streams] * p.depth / p.iops * 1e6;
 	p.error = hypot(hypot(guess.watts_error, c->subject.sensor_error), c->watts_spread);
 	p.estimated = true;
 	return add(all, &p);
@@ -166,7 +173,8 @@ static int gather(const Calibration *c, Points *all)
 {
 	int r = 0;
 
-	all->wait_p99 = middle_wait(c);
+	for (size_t i = 0; i < c->plan.grid.n_streams; i++)
+		all->wait_p99[i] = middle_wait(c, &c->plan.grid.streams[i]);
 	for (size_t i = 0; i < c->n_points && r >= 0; i++)
 		if (all->n < PROFILE_POINTS_MAX && !has(all, &c->points[i].at))
 			r = add(all, &c->points[i].at);

@@ -207,6 +207,40 @@ static void a_calibration_gives_a_profile_that_can_be_used_and_is_true(void **st
 	calibration_done(&c);
 }
 
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Of settings that were not measured; mixes wait longer than what they are mixed of. */
+static void the_waits_of_settings_never_measured_are_told(void **state)
+{
+	_cleanup_(profile_freep) Profile *p = NULL;
+	Calibration c = new_calibration();
+	Drive d = { .chance = 6 };
+	Rig rig = rig_of(&d);
+	double off[512];
+	size_t n = 0;
+
+	(void)state;
+	assert_int_equal(calibrate_run(&rig, &c, NULL, NULL, NULL), 0);
+	write_profile(&c, &p);
+	for (size_t i = 0; i < p->n_points + p->n_mixes; i++) {
+		const Point *q = i < p->n_points ? &p->points[i] : &p->mixes[i - p->n_points].at;
+
+		if (q->estimated)
+			off[n++] = fabs(q->p99_us / hidden_truth(q).p99_us - 1);
+	}
+	assert_true(n > 150);
+	qsort(off, n, sizeof(*off), by_size);
+	print_message("# p99 is off by %.1f %% in the median, %.1f %% of 95 in 100\n",
+		      100 * off[n / 2], 100 * off[n * 95 / 100]);
+	assert_true(off[n / 2] <= 0.03 && off[n * 95 / 100] <= 0.15);
+	calibration_done(&c);
+}
+
 static void what_a_profile_says_of_its_making_is_true(void **state)
 {
 	static const char *const words[] = {
@@ -508,6 +542,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_calibration_gives_a_profile_that_can_be_used_and_is_true),
+		cmocka_unit_test(the_waits_of_settings_never_measured_are_told),
 		cmocka_unit_test(what_a_profile_says_of_its_making_is_true),
 		cmocka_unit_test(what_was_measured_is_settled_and_its_error_holds_the_truth),
 		cmocka_unit_test(how_far_runs_differ_is_in_the_error),
