@@ -268,27 +268,6 @@ static void print_point(FILE *f, const Point *p)
 	fprintf(f, "error=%.1f%%%s\n", fmax(100 * p->error, 0.1), p->estimated ? " estimated" : "");
 }
 
-/* SNIA Emerald Power Efficiency Measurement: ready idle, and what a watt gives. */
-static void print_emerald(FILE *f, const Calibration *c)
-{
-	double ios[_DIRECTION_MAX] = {}, mb_s[_DIRECTION_MAX] = {};
-
-	for (size_t i = 0; i < c->n_points; i++) {
-		const Point *p = &c->points[i].at;
-
-		if (p->read_share > 0 && p->read_share < 1)
-			continue;
-		if (p->pattern == RANDOM_IO)
-			ios[p->direction] = fmax(ios[p->direction], p->iops / p->watts);
-		else
-			mb_s[p->direction] = fmax(mb_s[p->direction], p->mb_s / p->watts);
-	}
-	fprintf(f,
-		"# SNIA Emerald: ready idle %.3f W; at best, random reads %.0f IOPS/W and writes\n"
-		"#   %.0f IOPS/W, sequential reads %.1f MB/s/W and writes %.1f MB/s/W (0: not measured)\n",
-		c->idle_w, ios[READ_IO], ios[WRITE_IO], mb_s[READ_IO], mb_s[WRITE_IO]);
-}
-
 static void print_provenance(FILE *f, const Calibration *c, int64_t when_s)
 {
 	const CalibrateSubject *s = &c->subject;
@@ -321,7 +300,6 @@ static void print_provenance(FILE *f, const Calibration *c, int64_t when_s)
 			"# Left out, a point is told by the others to %.1f %% of its watts and %.1f %% of its\n"
 			"#   throughput. What they tell of points not measured is marked \"estimated\".\n",
 			100 * c->watts_left_out, 100 * c->mb_s_left_out);
-	print_emerald(f, c);
 }
 
 /* A glob would take these for something else. */
@@ -355,6 +333,7 @@ static void print_all(FILE *f, const Calibration *c, const Points *all, int64_t 
 		floor(1000 * c->idle_w) / 1000, fmax(100 * mean_error(all), 0.1));
 	print_known(f, c);
 	print_states(f, c, all);
+	calibrate_print_emerald(f, c);
 	fputs("\n[points]\n", f);
 	for (size_t i = 0; i < all->n; i++)
 		print_point(f, &all->list[i]);

@@ -14,7 +14,8 @@ typedef struct CalibrateSubject {
 	char name[CALIBRATE_TEXT]; /* "nvme0n1" */
 	char model[CALIBRATE_TEXT], firmware[CALIBRATE_TEXT], serial[CALIBRATE_TEXT];
 	char kernel[CALIBRATE_TEXT], fio[CALIBRATE_TEXT], sensor[CALIBRATE_TEXT];
-	double sensor_error; /* relative */
+	double sensor_error;   /* relative */
+	double capacity_bytes; /* 0: not known */
 	DeviceKind kind;
 	PowerState states[PROFILE_STATES_MAX]; /* as the drive describes them; none of others */
 	unsigned n_states;
@@ -74,6 +75,10 @@ typedef struct Rig {
  * enough, or there are too many. -EIO: nothing was done. */
 int calibrate_point(const Rig *rig, const Calibration *c, const Point *p, CalibratePoint *ret);
 int calibrate_idle(const Rig *rig, Calibration *c);
+
+/* calibrate-emerald.c */
+void calibrate_emerald(const Calibration *c, Emerald *ret);
+void calibrate_print_emerald(FILE *f, const Calibration *c); /* the section of a profile */
 
 /* calibrate-repeat.c. How many of so many runs are repeats. */
 size_t calibrate_repeats_of(size_t runs);

@@ -138,6 +138,7 @@ static Calibration new_calibration(void)
 			     .fio = "fio-3.33",
 			     .sensor = "riser",
 			     .sensor_error = 0.01,
+			     .capacity_bytes = 3840e9 / 10,
 			     .kind = KIND_NVME,
 			     .n_states = 5 },
 		.plan = { .grid = { .states = { 0, 1, 2, 3 },
@@ -243,12 +244,13 @@ static void the_waits_of_settings_never_measured_are_told(void **state)
 
 static void what_a_profile_says_of_its_making_is_true(void **state)
 {
-	static const char *const words[] = {
-		"2025-06-15 15:06 UTC",        "Linux 6.1.0, with fio-3.33",
-		"Drive: firmware FW1\n",       "sensor \"riser\", right to 1 %",
-		"61 of a grid of 256",         "Repeats: 3 of them",
-		"SNIA Emerald: ready idle 5.2"
-	};
+	static const char *const words[] = { "2025-06-15 15:06 UTC",
+					     "Linux 6.1.0, with fio-3.33",
+					     "Drive: firmware FW1\n",
+					     "sensor \"riser\", right to 1 %",
+					     "61 of a grid of 256",
+					     "Repeats: 3 of them",
+					     "[emerald]\nready_idle_gb_w = 73" };
 	_cleanup_free_ char *text = NULL;
 	Calibration c = new_calibration();
 	Drive d = { .chance = 1 };
@@ -260,6 +262,55 @@ static void what_a_profile_says_of_its_making_is_true(void **state)
 	for (size_t i = 0; i < ELEMENTSOF(words); i++)
 		if (!strstr(text, words[i]))
 			fail_msg("\"%s\" is missing in\n%.1200s", words[i], text);
+	calibration_done(&c);
+}
+
+static double best_of_a_watt(double read_share, Pattern t, unsigned kib)
+{
+	double best = 0;
+
+	for (unsigned depth = 1; depth <= 64; depth *= 4) {
+		HiddenTruth h = hidden_truth(&(Point){
+			.read_share = read_share, .pattern = t, .chunk_kib = kib, .depth = depth });
+		double ios = h.mb_s * 1e6 / (kib * 1024.0);
+
+		best = fmax(best, (t == RANDOM_IO ? ios : h.mb_s) / h.watts);
+	}
+	return best;
+}
+
+/* Of what was measured of the nearest size; not every depth of it was. */
+static void the_figures_of_emerald_are_read_from_the_profile(void **state)
+{
+	static const struct {
+		EmeraldLoad load;
+		double read_share;
+		Pattern pattern;
+	} wanted[] = { { EMERALD_HOT_BAND, 0.7, RANDOM_IO },
+		       { EMERALD_RANDOM_READ, 1, RANDOM_IO },
+		       { EMERALD_RANDOM_WRITE, 0, RANDOM_IO },
+		       { EMERALD_SEQUENTIAL_READ, 1, SEQUENTIAL_IO } };
+	_cleanup_(profile_freep) Profile *p = NULL;
+	Calibration c = new_calibration();
+	Drive d = { .chance = 1 };
+	Rig rig = rig_of(&d);
+
+	(void)state;
+	assert_int_equal(calibrate_run(&rig, &c, NULL, NULL, NULL), 0);
+	write_profile(&c, &p);
+	assert_float_equal(p->emerald.ready_idle_gb_w, 384 / c.idle_w, 1e-3);
+	for (size_t i = 0; i < ELEMENTSOF(wanted); i++) {
+		double kib = p->emerald.kib[wanted[i].load],
+		       per_w = p->emerald.per_w[wanted[i].load];
+		double best =
+			best_of_a_watt(wanted[i].read_share, wanted[i].pattern, (unsigned)kib);
+
+		print_message("# %s: %.0f of IOs of %.0f KiB, %.0f at best\n",
+			      emerald_key(wanted[i].load), per_w, kib, best);
+		assert_true(wanted[i].pattern == SEQUENTIAL_IO ? kib == 256 : kib == 4);
+		assert_true(per_w <= 1.03 * best && per_w > 0.1 * best);
+	}
+	assert_true(p->emerald.kib[EMERALD_SEQUENTIAL_WRITE] == 0); /* is not in this grid */
 	calibration_done(&c);
 }
 
@@ -544,6 +595,7 @@ int main(void)
 		cmocka_unit_test(a_calibration_gives_a_profile_that_can_be_used_and_is_true),
 		cmocka_unit_test(the_waits_of_settings_never_measured_are_told),
 		cmocka_unit_test(what_a_profile_says_of_its_making_is_true),
+		cmocka_unit_test(the_figures_of_emerald_are_read_from_the_profile),
 		cmocka_unit_test(what_was_measured_is_settled_and_its_error_holds_the_truth),
 		cmocka_unit_test(how_far_runs_differ_is_in_the_error),
 		cmocka_unit_test(a_point_that_was_measured_twice_is_the_mean_of_both),
