@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: 6.12
 # long: all
-# limit: 900
+# limit: 1800
 # qemu: -icount shift=2,sleep=off -rtc clock=vm
 #
 # storpowerctl calibrate, end to end: a simulated drive that no profile knows, behind the kernel's NVMe
