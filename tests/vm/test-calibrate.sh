@@ -327,15 +327,6 @@ done
 # The slowest few of some hundred IOs, by which a p99 is measured, are themselves off by 7 % of the rules.
 ok "p99 is off by 15 % at most, of half of them" is_within "$tmp/chosen.profile" estimated p99 50 15
 ok "and by 25 % at most, of 95 of 100" is_within "$tmp/chosen.profile" estimated p99 95 25
-mean_of_lots() { # OF
-	for lot in 1 2 3; do
-		percentile "$tmp/lot$lot.profile" estimated "$1" 95
-	done | awk '{ sum += $1 } END { print sum / NR }'
-}
-for of in watts throughput; do
-	ok "by lot, 95 of 100 are farther off in $of" awk -v a="$(percentile "$tmp/chosen.profile" estimated $of 95)" \
-		-v b="$(mean_of_lots $of)" 'BEGIN { exit !(a < b) }'
-done
 
 status "what is finished is exported without a run" 0 calibrate "$tmp/chosen.profile" --resume --export="$tmp/truth.hwdb"
 ok "as a record of the model and its firmware" grep -q '^block:\*:name:HIDDEN?TRUTH:fwrev:.*:$' "$tmp/truth.hwdb"
