@@ -3,10 +3,12 @@
 
 #include <math.h>
 
+#include "control/drift.h"
 #include "control/trust.h"
 
 #define SENSOR_MARGIN 0.005 /* of what it measures */
 #define DEVIATIONS    2.0   /* of what the estimate may be off by */
+#define NARROWED      0.1   /* of what is too wide, a look */
 #define NEWS          0.004 /* of the budget: worth a new plan */
 #define STALE_US      (3 * LOOK_US)
 
@@ -87,6 +89,53 @@ double correct_excess_w(const Fleet *f)
 	return MAX(w, 0.0);
 }
 
+/* What all of it draws by the correction, and what it may draw above its model by the profiles. */
+static double corrected_w(const Gauge *s, const Fleet *f, double *ret_doubt_w)
+{
+	double w = 0;
+
+	*ret_doubt_w = 0;
+	for_each_device(const Managed, md, f) if (gauge_covers(s, md))
+	{
+		w += md->trust.fixed_w + md->trust.dynamic_w * md->trust.correction;
+		*ret_doubt_w += md->trust.dynamic_w * md->device->profile->energy_error;
+	}
+	return w;
+}
+
+/* Where the last half hour tells of the present draw it is known better than by some seconds, and
+ * what these believe less than that is off. Where they believe more, something has changed of late,
+ * and they know it best. */
+static double off_by_drift_w(const Correction *c, const DriftOf *of, double believed_w,
+			     double doubt_w)
+{
+	double apart_w = fabs(of->told_w - believed_w) / DEVIATIONS;
+	double most_w = of->told_w > believed_w ? doubt_w / DEVIATIONS : 0;
+
+	return MIN(of->told_sd_w + apart_w, MAX(MAX(c->off_w, of->told_sd_w), most_w));
+}
+
+/* It widens at once, but not beyond the profiles' own errors, and narrows slowly. */
+static void bound_by_drift(Gauge *s, const DriftOf *of, const Fleet *f)
+{
+	Correction *c = &s->correction;
+	double doubt_w, believed_w = corrected_w(s, f, &doubt_w), off_w = c->off_w;
+	bool at_once = !of->fit_holds;
+
+	if (of->told_w > 0)
+		off_w = off_by_drift_w(c, of, believed_w, doubt_w);
+	at_once |= off_w > c->kept_off_w;
+	c->kept_off_w += (at_once ? 1 : NARROWED) * (off_w - c->kept_off_w);
+}
+
+void correct_bound_by_drift(Gauges *g, const Fleet *f)
+{
+	for (size_t i = 0; i < g->n; i++)
+		if (corrects(&g->gauges[i], SENSOR_OF_NODE) ||
+		    corrects(&g->gauges[i], SENSOR_OF_GROUP))
+			bound_by_drift(&g->gauges[i], &g->drift[i], f);
+}
+
 static const Correction *known_of(const Gauges *g, SensorScope scope, const Managed *md)
 {
 	for (size_t i = 0; i < g->n; i++) {
@@ -115,13 +164,15 @@ double correct_margin_w(const Gauges *g, const Fleet *f)
 	for_each_device(const Managed, md, f)
 	{
 		const Correction *c = widest_of(g, md);
-		double part;
+		double part, own_w;
 
 		if (!c || !(c->modelled_w > 0))
 			continue;
+		/* a device's own sensor has no fit */
+		own_w = c == &md->trust.own ? c->off_w : c->kept_off_w;
 		part = (md->trust.fixed_w + md->trust.dynamic_w) / c->modelled_w;
 		off_w += SENSOR_MARGIN * part * c->measured_w;
-		squares += part * c->off_w * c->off_w;
+		squares += part * own_w * own_w;
 	}
 	return off_w + DEVIATIONS * sqrt(squares);
 }

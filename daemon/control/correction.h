@@ -22,7 +22,8 @@ typedef struct Correction {
 	double covariance[CORRECTION_FAMILIES][CORRECTION_FAMILIES];
 	double spread; /* how far single readings are off, relative */
 	double off_w;  /* what the estimate of the total may be off by, one standard deviation */
-	uint64_t looked_us;            /* when it was last held against a reading */
+	double kept_off_w;  /* correct.c: the same, as drift.c knows it better; for the margin */
+	uint64_t looked_us; /* when it was last held against a reading */
 	double modelled_w, measured_w; /* at that look */
 } Correction;
 

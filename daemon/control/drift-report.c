@@ -5,15 +5,10 @@
 #include <math.h>
 
 #include "control/control-state.h"
-#include "control/drift.h"
+#include "control/drift-fit.h"
 #include "control/trust.h"
 
-#define LEAST_OBSERVATIONS 60
-#define DEVIATIONS         1.96  /* 95 % */
-#define WIDEST             0.25  /* of the value: a wider interval says nothing */
-#define LEAST_OWN          0.001 /* of a load, squared, that moves apart from the others: 3 % */
-#define UNEXPLAINED        0.1   /* of the draw: the fit does not hold */
-#define IDLE_OFF           0.1   /* then the sensor is wrong, or measures something else */
+#define WIDEST 0.25 /* of the value: a wider interval says nothing */
 
 /* The fit behind one sensor: of all energies, and of one factor for each family. */
 typedef struct Fitted {
@@ -47,35 +42,16 @@ static int solve_factors(const DriftOf *of, FitResult *ret)
 	return fit_solve(&joined, ret);
 }
 
-/* What is determined is so beside the watts without IO: where these are far from what profiles say,
- * the sensor is off, or measures more than these devices. */
-static bool idle_agrees(const FitResult *r)
-{
-	return r->determined[0] && r->own[0] >= LEAST_OWN && fabs(r->value[0] - 1) < IDLE_OFF &&
-	       DEVIATIONS * r->sd[0] < IDLE_OFF;
-}
-
-static const char *why_nothing(const FitResult *r)
-{
-	if (!r->determined[0] || r->own[0] < LEAST_OWN || !(DEVIATIONS * r->sd[0] < IDLE_OFF))
-		return "the load has not varied enough";
-	if (!(r->residual_sd < UNEXPLAINED))
-		return "the sensor does not follow the load";
-	if (!idle_agrees(r))
-		return "the sensor does not agree with the profiles' idle watts";
-	return "";
-}
-
 static void fit(const DriftOf *of, Fitted *ret)
 {
 	*ret = (Fitted){ .of = of, .why_not = "" };
 	if (of->too_many)
 		ret->why_not = "the sensor measures devices of too many profiles";
-	else if (of->sums.observations < LEAST_OBSERVATIONS ||
+	else if (of->sums.observations < DRIFT_OBSERVATIONS_LEAST ||
 		 solve_factors(of, &ret->factors) < 0 || fit_solve(&of->sums, &ret->energies) < 0)
 		ret->why_not = "there are too few observations";
 	else
-		ret->why_not = why_nothing(&ret->factors);
+		ret->why_not = drift_why_nothing(&ret->factors);
 }
 
 /* Unknown i, of which the profile's value is times `unit`. The sensor's scale may be off by as much
@@ -85,9 +61,9 @@ static DriftFigure figure(const FitResult *r, size_t i, double profile, double u
 	DriftFigure f = { .profile = profile, .fitted = NAN, .error = NAN };
 	double value = r->value[i] * unit, error;
 
-	if (i >= r->n || !r->determined[i] || r->own[i] < LEAST_OWN || !idle_agrees(r))
+	if (i >= r->n || !r->determined[i] || r->own[i] < DRIFT_OWN_LEAST || !drift_idle_agrees(r))
 		return f;
-	error = DEVIATIONS * r->sd[i] * unit + (SENSOR_ERROR + fabs(r->value[0] - 1)) * value;
+	error = DRIFT_DEVIATIONS * r->sd[i] * unit + (SENSOR_ERROR + fabs(r->value[0] - 1)) * value;
 	if (!(error <= WIDEST * MAX(value, profile)))
 		return f;
 	f.fitted = value;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "control/drift.h"
+#include "control/drift-fit.h"
 
 #include <errno.h>
 #include <math.h>
 
+#include "control/correct.h"
 #include "control/waking.h"
 
-#define FORGOTTEN_S  600.0 /* then it counts 1/e */
-#define STEADY       0.03  /* from look to look: a sensor tells of a moment ago */
-#define STEADY_LOOKS 4     /* before the moment that counts */
-#define STALE_US     (2 * LOOK_US)
-#define REPEATED     3 /* readings alike to the last digit may be chance */
-#define PAGE_BYTES   4096.0
+#define STEADY     0.03 /* from look to look: a sensor tells of a moment ago */
+#define STALE_US   (2 * LOOK_US)
+#define REPEATED   3 /* readings alike to the last digit may be chance */
+#define PAGE_BYTES 4096.0
 
 /* FNV-1a (Fowler, Noll, Vo). */
 #define HASH_START 0xcbf29ce484222325u
@@ -25,6 +24,8 @@ int drift_open(Gauges *g)
 
 void drift_close(Gauges *g)
 {
+	for (size_t i = 0; g->drift && i < g->n; i++)
+		free(g->drift[i].fit);
 	free(g->drift);
 	g->drift = NULL;
 }
@@ -123,6 +124,7 @@ static void forget_the_gone(DriftOf *of, const Gauge *s, const Tools *t)
 {
 	for (size_t i = 0; i < of->n; i++)
 		if (!has_device_of(of->family[i], s, t->fleet)) {
+			free(of->fit);
 			*of = (DriftOf){};
 			return;
 		}
@@ -150,7 +152,7 @@ static void take_moment(DriftOf *of, const DriftMoment *m, uint64_t now_us)
 	double weight = 1 / (last->modelled_w * last->modelled_w);
 	bool steady = is_steady(of, m, now_us);
 
-	if (steady && of->steady >= STEADY_LOOKS && last->measured_w > 0)
+	if (steady && of->steady >= DRIFT_STEADY_LOOKS && last->measured_w > 0)
 		fit_add(&of->sums, last->x, last->measured_w, weight);
 	of->steady = steady ? of->steady + 1 : 0;
 	of->last = *m;
@@ -166,10 +168,11 @@ static void look_at(DriftOf *of, const Gauge *s, bool settling, const Tools *t)
 	if (settling || !(m.modelled_w > 0) || !is_believed(of, s, t->now_us))
 		m.measured_w = NAN;
 	of->sums.n = 1 + DRIFT_ENERGIES * of->n;
-	fit_forget(&of->sums, exp(-passed_s / FORGOTTEN_S));
+	fit_forget(&of->sums, exp(-passed_s / DRIFT_FORGOTTEN_S));
 	take_moment(of, &m, t->now_us);
 	of->taken_us = s->taken_us;
 	of->looked_us = t->now_us;
+	drift_tell(of, t->now_us);
 }
 
 void drift_look(Gauges *g, bool settling, const Tools *t)
@@ -177,4 +180,5 @@ void drift_look(Gauges *g, bool settling, const Tools *t)
 	for (size_t i = 0; i < g->n; i++)
 		if (g->gauges[i].config->scope != SENSOR_OF_HOST)
 			look_at(&g->drift[i], &g->gauges[i], settling, t);
+	correct_bound_by_drift(g, t->fleet);
 }

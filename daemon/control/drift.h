@@ -2,11 +2,20 @@
 #pragma once
 
 /* What idling, an IO and a page truly cost, behind each power sensor: the sums of a fit, to which
- * each look adds what was moved and what was measured, and of which the old is forgotten. Nothing
- * is planned with it: the correction by sensors (correct.c) knows the same error already. */
+ * each look adds what was moved and what was measured, and of which the old is forgotten. It has
+ * seen all kinds of IO for half an hour, where the correction by a sensor (correct.c) has one
+ * factor for all of a profile's, of some seconds. So what it says of the present draw is how far
+ * that factor is off, and with it the margin becomes narrower or wider. */
 
 #include "control/gauges.h"
 #include "model/fit.h"
+
+/* Then a moment counts 1/e. With a sensor that is 1 % noisy over fifty drives it takes so long
+ * until their loads have moved apart often enough to tell eight kinds of IO to 5 %; what drives
+ * draw ages far more slowly. */
+#define DRIFT_FORGOTTEN_S 1800.0
+
+#define DRIFT_STEADY_LOOKS 4 /* before the moment that counts */
 
 #define DRIFT_FAMILIES 4
 #define DRIFT_ENERGIES (2 * _DIRECTION_MAX * _PATTERN_MAX) /* of a family */
@@ -31,6 +40,10 @@ typedef struct DriftOf {
 	uint64_t looked_us; /* when that was */
 	DriftMoment last;   /* counts once the look after it shows nothing else */
 	unsigned steady;    /* looks in a row up to it that showed the same draw */
+	FitResult *fit;     /* drift-fit.c: of some seconds ago; NULL: none yet */
+	bool fit_holds;
+	uint64_t fitted_us;
+	double told_w, told_sd_w; /* the draw at the last look by it; NAN: it does not tell */
 } DriftOf;
 
 /* Where in the unknowns; page: of a page, else of an IO. */
@@ -41,5 +54,5 @@ static inline size_t drift_unknown(size_t family, Direction d, Pattern t, bool p
 
 int drift_open(Gauges *g);
 void drift_close(Gauges *g);
-/* A look. settling: what is in force is being changed. */
+/* A look, and what the margins become by it. settling: what is in force is being changed. */
 void drift_look(Gauges *g, bool settling, const Tools *t);

@@ -94,6 +94,16 @@ static DeviceKind kind_of(const char *sysfs_root, const char *name)
 	return streq(text, "1") ? KIND_HDD : KIND_SATA_SSD;
 }
 
+/* The kernel counts in sectors of 512 bytes, whatever the drive's own are. */
+static double capacity_of(const char *sysfs_root, const char *name)
+{
+	char text[BLOCK_ATTR_MAX];
+	double sectors = 0;
+
+	block_attribute(sysfs_root, name, "size", text, sizeof(text));
+	return parse_double(text, &sectors) >= 0 ? sectors * 512 : 0;
+}
+
 void calibrate_identify(const char *sysfs_root, const char *name, CalibrateSubject *s)
 {
 	snprintf(s->name, sizeof(s->name), "%s", name);
@@ -106,6 +116,7 @@ void calibrate_identify(const char *sysfs_root, const char *name, CalibrateSubje
 	if (!*s->serial)
 		serial_of_scsi(sysfs_root, name, s->serial);
 	s->kind = kind_of(sysfs_root, name);
+	s->capacity_bytes = capacity_of(sysfs_root, name);
 }
 
 /* nvme-cli before 2.0 gives the two bits of the field as "flags". */

@@ -15,7 +15,9 @@ typedef struct Points {
 	Point *list;
 	size_t n;
 	double rated_w;
-	double wait_p99; /* the 99th percentile over the mean wait, of the point in the middle */
+	/* The 99th percentile over the mean wait, of the point in the middle of a stream: among
+	 * reads and writes that wait for each other few wait long. */
+	double wait_p99[DESIGN_AXIS_MAX];
 } Points;
 
 static int add(Points *all, const Point *p)
@@ -49,8 +51,13 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Mean waits are depth over IOs a second (Little's law). */
-static double middle_wait(const Calibration *c)
+static bool is_of_stream(const Point *p, const DesignStream *s)
+{
+	return p->read_share == s->read_share && p->pattern == s->pattern;
+}
+
+/* Mean waits are depth over IOs a second (Little's law). stream NULL: of all points. */
+static double middle_wait(const Calibration *c, const DesignStream *stream)
 {
 	_cleanup_free_ double *waits = calloc(c->n_points + 1, sizeof(*waits));
 	size_t n = 0;
@@ -58,11 +65,11 @@ static double middle_wait(const Calibration *c)
 	for (size_t i = 0; waits && i < c->n_points; i++) {
 		const Point *p = &c->points[i].at;
 
-		if (p->p99_us > 0 && p->iops > 0)
+		if (p->p99_us > 0 && p->iops > 0 && (!stream || is_of_stream(p, stream)))
 			waits[n++] = p->p99_us * p->iops / p->depth / 1e6;
 	}
 	if (n == 0)
-		return 0;
+		return stream ? middle_wait(c, NULL) : 0;
 	qsort(waits, n, sizeof(*waits), by_number);
 	return waits[n / 2];
 }
@@ -77,8 +84,8 @@ static int add_estimate(const Calibration *c, Points *all, size_t candidate)
 	p.watts = guess.watts;
 	p.mb_s = guess.mb_s;
 	p.iops = p.mb_s * 1e6 / (p.chunk_kib * 1024.0);
-	p.p99_us = all->wait_p99 * p.depth / p.iops * 1e6;
-	p.error = hypot(guess.watts_error, c->subject.sensor_error);
+	p.p99_us = all->wait_p99[candidate % c->plan.grid.n_streams] * p.depth / p.iops * 1e6;
+	p.error = hypot(hypot(guess.watts_error, c->subject.sensor_error), c->watts_spread);
 	p.estimated = true;
 	return add(all, &p);
 }
@@ -166,7 +173,8 @@ static int gather(const Calibration *c, Points *all)
 {
 	int r = 0;
 
-	all->wait_p99 = middle_wait(c);
+	for (size_t i = 0; i < c->plan.grid.n_streams; i++)
+		all->wait_p99[i] = middle_wait(c, &c->plan.grid.streams[i]);
 	for (size_t i = 0; i < c->n_points && r >= 0; i++)
 		if (all->n < PROFILE_POINTS_MAX && !has(all, &c->points[i].at))
 			r = add(all, &c->points[i].at);
@@ -260,27 +268,6 @@ static void print_point(FILE *f, const Point *p)
 	fprintf(f, "error=%.1f%%%s\n", fmax(100 * p->error, 0.1), p->estimated ? " estimated" : "");
 }
 
-/* SNIA Emerald Power Efficiency Measurement: ready idle, and what a watt gives. */
-static void print_emerald(FILE *f, const Calibration *c)
-{
-	double ios[_DIRECTION_MAX] = {}, mb_s[_DIRECTION_MAX] = {};
-
-	for (size_t i = 0; i < c->n_points; i++) {
-		const Point *p = &c->points[i].at;
-
-		if (p->read_share > 0 && p->read_share < 1)
-			continue;
-		if (p->pattern == RANDOM_IO)
-			ios[p->direction] = fmax(ios[p->direction], p->iops / p->watts);
-		else
-			mb_s[p->direction] = fmax(mb_s[p->direction], p->mb_s / p->watts);
-	}
-	fprintf(f,
-		"# SNIA Emerald: ready idle %.3f W; at best, random reads %.0f IOPS/W and writes\n"
-		"#   %.0f IOPS/W, sequential reads %.1f MB/s/W and writes %.1f MB/s/W (0: not measured)\n",
-		c->idle_w, ios[READ_IO], ios[WRITE_IO], mb_s[READ_IO], mb_s[WRITE_IO]);
-}
-
 static void print_provenance(FILE *f, const Calibration *c, int64_t when_s)
 {
 	const CalibrateSubject *s = &c->subject;
@@ -303,12 +290,16 @@ static void print_provenance(FILE *f, const Calibration *c, int64_t when_s)
 		"# Points: %zu of a grid of %zu were measured, %lu of them settled, %.0f s each\n",
 		c->n_points, c->design ? design_candidates(c->design) : c->n_points, settled,
 		c->n_points > 0 ? (double)rounds / (double)c->n_points : 0);
+	if (c->n_repeats > 0)
+		fprintf(f,
+			"# Repeats: %zu of them were measured again at the end. Beyond what rounds differ, runs\n"
+			"#   differ by %.1f %% of the watts and %.1f %% of the throughput.\n",
+			c->n_repeats, 100 * c->watts_spread, 100 * c->mb_s_spread);
 	if (!isnan(c->watts_left_out))
 		fprintf(f,
 			"# Left out, a point is told by the others to %.1f %% of its watts and %.1f %% of its\n"
 			"#   throughput. What they tell of points not measured is marked \"estimated\".\n",
 			100 * c->watts_left_out, 100 * c->mb_s_left_out);
-	print_emerald(f, c);
 }
 
 /* A glob would take these for something else. */
@@ -342,6 +333,7 @@ static void print_all(FILE *f, const Calibration *c, const Points *all, int64_t 
 		floor(1000 * c->idle_w) / 1000, fmax(100 * mean_error(all), 0.1));
 	print_known(f, c);
 	print_states(f, c, all);
+	calibrate_print_emerald(f, c);
 	fputs("\n[points]\n", f);
 	for (size_t i = 0; i < all->n; i++)
 		print_point(f, &all->list[i]);

@@ -98,6 +98,21 @@ static void print_energies(FILE *f, const Profile *p)
 	fprintf(f, " " PREFIX "ENERGY_ERROR=%.4g%%\n", 100 * p->energy_error);
 }
 
+static void print_emerald(FILE *f, const Emerald *e)
+{
+	if (e->ready_idle_gb_w > 0)
+		fprintf(f, " " PREFIX "EMERALD_READY_IDLE_GB_W=%.6g\n", e->ready_idle_gb_w);
+	for (EmeraldLoad l = 0; l < _EMERALD_MAX; l++) {
+		if (!(e->kib[l] > 0))
+			continue;
+		fputs(" " PREFIX "EMERALD_", f);
+		print_upper(f, emerald_key(l));
+		fprintf(f, "=%.6g\n " PREFIX "EMERALD_", e->per_w[l]);
+		print_upper(f, emerald_chunk_key(l));
+		fprintf(f, "=%.0fK\n", e->kib[l]);
+	}
+}
+
 static void print_point(FILE *f, const Point *p, size_t number)
 {
 	fprintf(f, " " PREFIX "POINT_%zu=ps=%d qd=%u chunk=%uK ", number, p->power_state, p->depth,
@@ -129,6 +144,7 @@ static void print_record(FILE *f, const Profile *p, const char *firmware)
 	print_idling(f, p);
 	print_states(f, p);
 	print_energies(f, p);
+	print_emerald(f, &p->emerald);
 	for (size_t i = 0; i < p->n_points; i++)
 		print_point(f, &p->points[i], ++number);
 	for (size_t i = 0; i < p->n_mixes; i++)
@@ -154,7 +170,7 @@ int calibrate_export(const Profile *p, const char *firmware, char **ret)
 
 typedef struct Import {
 	size_t records, properties;
-	bool in_energy, in_points;
+	bool in_energy, in_emerald, in_points;
 	FILE *profile, *points; /* points come last */
 } Import;
 
@@ -191,6 +207,11 @@ static void take_property(Import *i, const char *name, char *value)
 		fputs(i->in_energy ? "" : "\n[energy]\n", i->points);
 		i->in_energy = true;
 		print_lower(i->points, name + 7);
+		fprintf(i->points, " = %s\n", value);
+	} else if (strncmp(name, "EMERALD_", 8) == 0) {
+		fputs(i->in_emerald ? "" : "\n[emerald]\n", i->points);
+		i->in_emerald = true;
+		print_lower(i->points, name + 8);
 		fprintf(i->points, " = %s\n", value);
 	} else if (strncmp(name, "POINT_", 6) == 0) {
 		fputs(i->in_points ? "" : "\n[points]\n", i->points);

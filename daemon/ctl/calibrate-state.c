@@ -126,17 +126,22 @@ static bool is_point(json_object *o)
 	return true;
 }
 
+/* A point that is there already was measured again; beyond those that are, nothing more is. */
+static CalibratePoint *room_for(Calibration *c, const Point *at, CalibratePoint *spare)
+{
+	if (!calibrate_first_of(c, at))
+		return ARRAY_GROW(c->points, c->n_points);
+	return c->n_repeats < CALIBRATE_REPEATS ? &c->repeats[c->n_repeats++] : spare;
+}
+
 static int take_point(Calibration *c, const char *line)
 {
 	_cleanup_json_ json_object *o = json_tokener_parse(line);
-	CalibratePoint *p;
+	CalibratePoint new, spare, *p;
 
 	if (!is_point(o))
 		return -EBADMSG;
-	p = ARRAY_GROW(c->points, c->n_points);
-	if (!p)
-		return -ENOMEM;
-	*p = (CalibratePoint){
+	new = (CalibratePoint){
 		.at = { .power_state = (int)json_number(o, "PowerState"),
 			.depth = (unsigned)json_number(o, "Depth"),
 			.chunk_kib = (unsigned)json_number(o, "Chunk"),
@@ -153,6 +158,10 @@ static int take_point(Calibration *c, const char *line)
 		.rounds = (unsigned)json_number(o, "Rounds"),
 		.settled = json_true(o, "Settled"),
 	};
+	p = room_for(c, &new.at, &spare);
+	if (!p)
+		return -ENOMEM;
+	*p = new;
 	return 0;
 }
 

@@ -6,14 +6,16 @@
 #include "ctl/ctl.h"
 #include "model/design.h"
 
-#define CALIBRATE_TEXT 96
+#define CALIBRATE_TEXT    96
+#define CALIBRATE_REPEATS 3 /* points that are measured a second time */
 
 /* Who is measured, and with what. */
 typedef struct CalibrateSubject {
 	char name[CALIBRATE_TEXT]; /* "nvme0n1" */
 	char model[CALIBRATE_TEXT], firmware[CALIBRATE_TEXT], serial[CALIBRATE_TEXT];
 	char kernel[CALIBRATE_TEXT], fio[CALIBRATE_TEXT], sensor[CALIBRATE_TEXT];
-	double sensor_error; /* relative */
+	double sensor_error;   /* relative */
+	double capacity_bytes; /* 0: not known */
 	DeviceKind kind;
 	PowerState states[PROFILE_STATES_MAX]; /* as the drive describes them; none of others */
 	unsigned n_states;
@@ -41,6 +43,10 @@ typedef struct Calibration {
 	double idle_w, idle_error; /* NAN: not measured yet */
 	CalibratePoint *points;
 	size_t n_points;
+	CalibratePoint repeats[CALIBRATE_REPEATS]; /* second runs of some of them */
+	size_t n_repeats;
+	double watts_spread, mb_s_spread; /* from run to run, relative, 95 times in 100; 0: as the
+					   * rounds say */
 	Design *design;
 	const Profile
 		*known; /* of this model so far: what fio cannot measure is taken over; NULL */
@@ -70,11 +76,24 @@ typedef struct Rig {
 int calibrate_point(const Rig *rig, const Calibration *c, const Point *p, CalibratePoint *ret);
 int calibrate_idle(const Rig *rig, Calibration *c);
 
+/* calibrate-emerald.c */
+void calibrate_emerald(const Calibration *c, Emerald *ret);
+void calibrate_print_emerald(FILE *f, const Calibration *c); /* the section of a profile */
+
+/* calibrate-repeat.c. How many of so many runs are repeats. */
+size_t calibrate_repeats_of(size_t runs);
+/* The point at that place; NULL: none. */
+CalibratePoint *calibrate_first_of(const Calibration *c, const Point *at);
+/* The point to be measured again; NULL: none. */
+const CalibratePoint *calibrate_repeat_next(const Calibration *c);
+/* Once, when all is measured: puts what the repeats say into the points and their errors. */
+void calibrate_take_repeats(Calibration *c);
+
 /* calibrate-state.c: a line of JSON for the run, and one for each finished point. */
 int calibrate_state_begin(const Calibration *c, const char *path);
 int calibrate_state_add(const char *path, const CalibratePoint *p);
-/* Points and idle watts. -ESTALE: it is of another drive, firmware, grid or seed. A last line that
- * was not finished is dropped. */
+/* Points, their repeats and idle watts. -ESTALE: it is of another drive, firmware, grid or seed. A
+ * last line that was not finished is dropped. */
 int calibrate_state_read(Calibration *c, const char *path);
 
 typedef struct CalibrateProgress {

@@ -305,7 +305,8 @@ static void fill_values(const Scaled *e, const Factor *all, const Passive *p, Fi
 	double column[MAX_N];
 
 	for (size_t i = 0; i < e->n; i++) {
-		ret->value[i] = ret->determined[i] ? p->x[i] * e->scale[i] : NAN;
+		ret->basic[i] = p->x[i] * e->scale[i];
+		ret->value[i] = ret->determined[i] ? ret->basic[i] : NAN;
 		ret->sd[i] = NAN;
 	}
 	for (size_t k = 0; k < e->n_basis; k++) {

@@ -29,6 +29,8 @@ typedef struct FitResult {
 	size_t n;
 	bool determined[FIT_UNKNOWNS_MAX]; /* false: the observations do not tell it from others */
 	double value[FIT_UNKNOWNS_MAX];    /* NAN where it is not determined */
+	double basic[FIT_UNKNOWNS_MAX];    /* the same, and of what is not determined values that
+					    * explain the observations together */
 	double sd[FIT_UNKNOWNS_MAX];       /* standard deviation; NAN: not known */
 	double own[FIT_UNKNOWNS_MAX];      /* of its regressor, squared, what no others explain: 0
 					    * to 1 */

@@ -98,6 +98,22 @@ static const Key energy_keys[] = {
 	{ "error", AN_ERROR, KEY_AT(Profile, energy_error) },
 };
 
+#define EMERALD(which, figure, chunk)                                                              \
+	{ figure, KEY_NUMBER, KEY_AT(Profile, emerald.per_w[EMERALD_##which]), .max = 1e9 },       \
+	{                                                                                          \
+		chunk, KEY_BYTES, KEY_AT(Profile, emerald.kib[EMERALD_##which]),                   \
+			.min = 512, .max = 64 << 20, .per = 1024                                   \
+	}
+
+static const Key emerald_keys[] = {
+	{ "ready_idle_gb_w", KEY_NUMBER, KEY_AT(Profile, emerald.ready_idle_gb_w), .max = 1e9 },
+	EMERALD(HOT_BAND, "hot_band_iops_w", "hot_band_chunk"),
+	EMERALD(RANDOM_READ, "random_read_iops_w", "random_read_chunk"),
+	EMERALD(RANDOM_WRITE, "random_write_iops_w", "random_write_chunk"),
+	EMERALD(SEQUENTIAL_READ, "sequential_read_mb_s_w", "sequential_read_chunk"),
+	EMERALD(SEQUENTIAL_WRITE, "sequential_write_mb_s_w", "sequential_write_chunk"),
+};
+
 /* Some checks need to know what the file said, right or wrong, and on which line. */
 static int open_profile(const IniLine *l, const char *rest, void *userdata, void **ret)
 {
@@ -157,6 +173,7 @@ static const KeySection sections[] = {
 	{ "condition", "NAME", KEY_LIST(condition_keys), .open = open_condition },
 	{ "points", NULL, KEY_LIST(point_keys) },
 	{ "energy", NULL, KEY_LIST(energy_keys), .open = open_profile },
+	{ "emerald", NULL, KEY_LIST(emerald_keys), .open = open_profile },
 };
 
 /* Reads on after a complaint, so that one reading shows all of them. */

@@ -4,6 +4,7 @@
 /* A device family's measured powers and speeds, as read from policies/profiles. */
 
 #include "base/cleanup.h"
+#include "model/emerald.h"
 #include "model/setting.h"
 
 #define PROFILE_STATES_MAX 32 /* NVMe base specification: 32 power state descriptors */
@@ -73,6 +74,7 @@ typedef struct Profile {
 	size_t n_points;
 	MixPoint *mixes;
 	size_t n_mixes;
+	Emerald emerald;
 	Energy energy[_DIRECTION_MAX][_PATTERN_MAX];
 	double energy_error;       /* relative, of the energies */
 	double rated_cycles_start; /* spin-down rating; 0 unknown */

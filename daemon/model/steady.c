@@ -138,6 +138,22 @@ SteadyMean steady_repeats(const SteadyMean *runs, size_t n)
 	return m;
 }
 
+/* The difference of two runs has twice the variance of one. What the rounds explain of it is taken
+ * off; half widths are about two standard deviations. */
+double steady_spread(const SteadyMean *first, const SteadyMean *again, size_t n)
+{
+	double squares = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double mean = (first[i].mean + again[i].mean) / 2;
+		double apart = (first[i].mean - again[i].mean) / mean;
+		double rounds = hypot(first[i].half_width, again[i].half_width) / 2 / mean;
+
+		squares += (apart * apart - rounds * rounds) / 2;
+	}
+	return squares > 0 ? student(n) * sqrt(squares / (double)n) : 0;
+}
+
 bool steady_add(Steady *s, double mb_s, double watts)
 {
 	if (s->n >= STEADY_ROUNDS_MAX)

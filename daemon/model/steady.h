@@ -24,6 +24,10 @@ SteadyMean steady_mean(const double *rounds, size_t n);
 /* Of runs of the same point at other times: they differ by more than their rounds do. */
 SteadyMean steady_repeats(const SteadyMean *runs, size_t n);
 
+/* Of n points that were measured twice: by how much, relative, a run may be off beyond what its
+ * rounds say, 95 times in 100; 0: by nothing that shows. */
+double steady_spread(const SteadyMean *first, const SteadyMean *again, size_t n);
+
 typedef struct Steady {
 	double mb_s[STEADY_ROUNDS_MAX], watts[STEADY_ROUNDS_MAX];
 	size_t n;

@@ -245,7 +245,7 @@ static void a_drive_is_found_by_any_of_its_names(void **state)
 	assert_int_equal(calibrate_find_block(tree, "", name), -ENOENT);
 }
 
-static void a_drive_is_told_by_model_firmware_and_serial_number(void **state)
+static void a_drive_is_told_by_model_firmware_serial_number_and_size(void **state)
 {
 	CalibrateSubject s = {};
 
@@ -253,11 +253,13 @@ static void a_drive_is_told_by_model_firmware_and_serial_number(void **state)
 	put("block/nvme0n1/device/model", "DRIVE A   \n");
 	put("block/nvme0n1/device/firmware_rev", "F1\n");
 	put("block/nvme0n1/device/serial", "SER123 \n");
+	put("block/nvme0n1/size", "7501476528\n");
 	calibrate_identify(tree, "nvme0n1", &s);
 	assert_string_equal(s.model, "DRIVE A");
 	assert_string_equal(s.firmware, "F1");
 	assert_string_equal(s.serial, "SER123");
 	assert_int_equal(s.kind, KIND_NVME);
+	assert_float_equal(s.capacity_bytes, 3.840756e12, 1e6);
 	put("block/sda/device/model", "DISK\n");
 	put("block/sda/device/rev", "0001\n");
 	put("block/sda/device/vpd_pg80", "xxxx  Z1Y2\n");
@@ -266,6 +268,7 @@ static void a_drive_is_told_by_model_firmware_and_serial_number(void **state)
 	assert_string_equal(s.firmware, "0001");
 	assert_string_equal(s.serial, "Z1Y2");
 	assert_int_equal(s.kind, KIND_HDD);
+	assert_float_equal(s.capacity_bytes, 0, 1e-9); /* the kernel does not say */
 }
 
 static void power_states_are_read_from_any_nvme_cli(void **state)
@@ -308,7 +311,7 @@ int main(void)
 						detach),
 		cmocka_unit_test_setup_teardown(a_file_is_no_device, attach, detach),
 		cmocka_unit_test(a_drive_is_found_by_any_of_its_names),
-		cmocka_unit_test(a_drive_is_told_by_model_firmware_and_serial_number),
+		cmocka_unit_test(a_drive_is_told_by_model_firmware_serial_number_and_size),
 		cmocka_unit_test(power_states_are_read_from_any_nvme_cli),
 	};
 

@@ -102,6 +102,33 @@ static void what_is_exported_is_imported(void **state)
 	}
 }
 
+static void the_figures_of_emerald_are_too(void **state)
+{
+	const Emerald e = {
+		.ready_idle_gb_w = 768,
+		.per_w = { [EMERALD_HOT_BAND] = 41000.5, [EMERALD_SEQUENTIAL_READ] = 580 },
+		.kib = { [EMERALD_HOT_BAND] = 4, [EMERALD_SEQUENTIAL_READ] = 256 }
+	};
+	_cleanup_(profile_freep) Profile *p = NULL, *q = NULL, *none = NULL;
+	_cleanup_free_ char *record = NULL, *without = NULL;
+
+	(void)state;
+	assert_int_equal(profile_read(shipped, &p), 0);
+	assert_int_equal(calibrate_export(p, "", &without), 0);
+	assert_null(strstr(without, "EMERALD"));
+	import(without, &none);
+	p->emerald = e;
+	assert_int_equal(calibrate_export(p, "", &record), 0);
+	assert_non_null(strstr(record, "\n STORPOWER_EMERALD_HOT_BAND_IOPS_W=41000.5\n"));
+	import(record, &q);
+	assert_float_equal(q->emerald.ready_idle_gb_w, 768, 1e-9);
+	for (EmeraldLoad l = 0; l < _EMERALD_MAX; l++) {
+		assert_float_equal(q->emerald.per_w[l], e.per_w[l], 1e-9);
+		assert_float_equal(q->emerald.kib[l], e.kib[l], 1e-9);
+		assert_float_equal(none->emerald.per_w[l], 0, 1e-9);
+	}
+}
+
 static void the_match_line_is_that_of_iocost(void **state)
 {
 	_cleanup_(profile_freep) Profile *p = NULL;
@@ -141,6 +168,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_exported_is_imported),
+		cmocka_unit_test(the_figures_of_emerald_are_too),
 		cmocka_unit_test(the_match_line_is_that_of_iocost),
 		cmocka_unit_test(what_is_no_record_is_refused),
 	};
