@@ -313,6 +313,8 @@ static void print_provenance(FILE *f, const Calibration *c, int64_t when_s)
 	if (gmtime_r(&seconds, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M UTC", &tm);
 	fprintf(f, "# %s, measured by storpowerctl calibrate\n#\n", s->model);
+	if (*s->who)
+		fprintf(f, "# Who: %s\n", s->who);
 	fprintf(f, "# When: %s, on Linux %s, with %s\n", when, s->kernel, s->fio);
 	fprintf(f, "# Drive: firmware %s\n", s->firmware);
 	fprintf(f, "# Watts: sensor \"%s\", right to %.2g %%\n", s->sensor, 100 * s->sensor_error);

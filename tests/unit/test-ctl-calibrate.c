@@ -132,6 +132,7 @@ static Calibration new_calibration(void)
 			     .model = "HIDDEN DRIVE [1]",
 			     .firmware = "FW1",
 			     .serial = "S1",
+			     .who = "alice at node7",
 			     .kernel = "6.1.0",
 			     .fio = "fio-3.33",
 			     .sensor = "riser",
@@ -207,9 +208,10 @@ static void a_calibration_gives_a_profile_that_can_be_used_and_is_true(void **st
 static void what_a_profile_says_of_its_making_is_true(void **state)
 {
 	static const char *const words[] = {
-		"2025-06-15 15:06 UTC",  "Linux 6.1.0, with fio-3.33",
-		"Drive: firmware FW1\n", "sensor \"riser\", right to 1 %",
-		"64 of a grid of 256",   "SNIA Emerald: ready idle 5.2"
+		"Who: alice at node7\n",          "2025-06-15 15:06 UTC",
+		"Linux 6.1.0, with fio-3.33",     "Drive: firmware FW1\n",
+		"sensor \"riser\", right to 1 %", "64 of a grid of 256",
+		"SNIA Emerald: ready idle 5.2"
 	};
 	_cleanup_free_ char *text = NULL;
 	Calibration c = new_calibration();
