@@ -127,6 +127,10 @@ ok "the frontier, its error and the points" grep -q 'plot $frontier' "$tmp/scrip
 is "and leaves no script behind" "$(ls "$tmp"/storpowerctl-* 2>/dev/null | wc -l)" 0
 plot "$PATH" samsung-pm9a3 --plot="$tmp/a.svg"
 ok "the real one draws it" grep -q "<svg" "$tmp/a.svg"
+plot "$PATH" samsung-pm9a3 --plot="$tmp/a.png"
+is "and a PNG, by the file's name" "$(head -c 8 "$tmp/a.png" | od -An -tx1 | tr -d ' ')" 89504e470d0a1a0a
+# the header comes first: its width is in bytes 16 to 19
+ok "that is as wide as a picture" test "$((0x$(tail -c +17 "$tmp/a.png" | head -c 4 | od -An -tx1 | tr -d ' ')))" -ge 400
 
 # With a daemon
 start_bus
