@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/printable.h"
 #include "base/spawn.h"
 #include "base/sysfs.h"
 
@@ -174,4 +175,15 @@ int calibrate_ask_states(CalibrateSubject *s)
 	if (r < 0)
 		return r;
 	return r == 0 && calibrate_parse_states(answer, s) ? 0 : -EBADMSG;
+}
+
+void calibrate_who(const char *user, const char *host, CalibrateSubject *s)
+{
+	Unfit why;
+
+	*s->who = '\0';
+	if (is_printable(user, strlen(user), &why) && is_printable(host, strlen(host), &why))
+		snprintf(s->who, sizeof(s->who), "%s at %s", user, host);
+	if (strlen(s->who) + 1 == sizeof(s->who)) /* cut, perhaps within a letter */
+		*s->who = '\0';
 }

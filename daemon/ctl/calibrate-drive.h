@@ -10,6 +10,9 @@
 int calibrate_find_block(const char *sysfs_root, const char *argument, char *ret_name);
 /* Model, firmware, serial number and kind of a block device, from sysfs. */
 void calibrate_identify(const char *sysfs_root, const char *name, CalibrateSubject *s);
+/* "alice at node7", for a profile that others may get; nothing where one of both is not printable
+ * or they do not fit. */
+void calibrate_who(const char *user, const char *host, CalibrateSubject *s);
 /* The power states that `nvme id-ctrl -o json` tells; false: it tells none. */
 bool calibrate_parse_states(const char *json, CalibrateSubject *s);
 /* Asks nvme(1), of a device that is NVMe; -ENOENT: it is not installed. */

@@ -114,27 +114,44 @@ static int add_estimates(const Calibration *c, Points *all)
 	return r;
 }
 
-/* A reader takes it that who asks for more is served by a drive that draws no less and answers no
- * sooner. Where noise says otherwise, neighbours are made their mean (pool adjacent violators), and
- * the waits the longest so far. The list is sorted by depth within each line. */
-static void level(Point *line, size_t n)
+static double *figure_of(Point *p, size_t offset)
+{
+	return (double *)((char *)p + offset);
+}
+
+/* Makes figures that should not fall along a line, and do by noise, the mean of their neighbours
+ * (pool adjacent violators). The line's errors grow by what that changes. */
+static void pool(Point *line, size_t n, size_t figure)
 {
 	for (size_t i = 1; i < n; i++) {
-		double sum = line[i].watts;
+		double sum = *figure_of(&line[i], figure);
 		size_t from = i;
 
-		line[i].p99_us = fmax(line[i].p99_us, line[i - 1].p99_us);
-		while (from > 0 && line[from - 1].watts > sum / (double)(i - from + 1)) {
+		while (from > 0 &&
+		       *figure_of(&line[from - 1], figure) > sum / (double)(i - from + 1)) {
 			from--;
-			sum += line[from].watts;
+			sum += *figure_of(&line[from], figure);
 		}
 		for (size_t k = from; k <= i; k++) {
 			double mean = sum / (double)(i - from + 1);
+			double *f = figure_of(&line[k], figure);
 
-			line[k].error = fmax(line[k].error, fabs(line[k].watts / mean - 1));
-			line[k].watts = mean;
+			line[k].error = fmax(line[k].error, fabs(*f / mean - 1));
+			*f = mean;
 		}
 	}
+}
+
+/* A reader takes it that who asks for more is served no less, by a drive that draws no less and
+ * answers no sooner. The list is sorted by depth within each line. */
+static void level(Point *line, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		line[i].p99_us = fmax(line[i].p99_us, line[i - 1].p99_us);
+	pool(line, n, offsetof(Point, watts));
+	pool(line, n, offsetof(Point, mb_s));
+	for (size_t i = 0; i < n; i++)
+		line[i].iops = line[i].mb_s * 1e6 / (line[i].chunk_kib * 1024.0);
 }
 
 static int by_place(const void *a, const void *b)
@@ -283,6 +300,8 @@ static void print_provenance(FILE *f, const Calibration *c, int64_t when_s)
 	if (gmtime_r(&seconds, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M UTC", &tm);
 	fprintf(f, "# %s, measured by storpowerctl calibrate\n#\n", s->model);
+	if (*s->who)
+		fprintf(f, "# Who: %s\n", s->who);
 	fprintf(f, "# When: %s, on Linux %s, with %s\n", when, s->kernel, s->fio);
 	fprintf(f, "# Drive: firmware %s\n", s->firmware);
 	fprintf(f, "# Watts: sensor \"%s\", right to %.2g %%\n", s->sensor, 100 * s->sensor_error);
@@ -309,6 +328,23 @@ static void print_model(FILE *f, const char *model)
 		fputc(strchr("*?[]\\", *c) ? '?' : *c, f);
 }
 
+/* Where what was served is more than a drive of this kind is taken to hang on, the profile has to
+ * name what carries it. */
+static void print_interface(FILE *f, const Calibration *c, const Points *all)
+{
+	Profile p = { .kind = c->subject.kind };
+	double most_mb_s = 0;
+
+	for (size_t i = 0; i < all->n; i++)
+		most_mb_s = fmax(most_mb_s, all->list[i].mb_s);
+	if (c->known)
+		p.sheet.interface = c->known->sheet.interface;
+	if (most_mb_s > profile_ceiling_mb_s(&p))
+		p.sheet.interface = interface_carrying(most_mb_s);
+	if (p.sheet.interface != INTERFACE_UNKNOWN)
+		fprintf(f, "interface = %s\n", interface_name(p.sheet.interface));
+}
+
 static double mean_error(const Points *all)
 {
 	double sum = 0;
@@ -331,6 +367,7 @@ static void print_all(FILE *f, const Calibration *c, const Points *all, int64_t 
 	fprintf(f, "\nkind = %s\nrated = %.2fW\nidle = %.3fW\nerror = %.1f%%\n",
 		kind_name(c->subject.kind), ceil(100 * rated_w) / 100,
 		floor(1000 * c->idle_w) / 1000, fmax(100 * mean_error(all), 0.1));
+	print_interface(f, c, all);
 	print_known(f, c);
 	print_states(f, c, all);
 	calibrate_print_emerald(f, c);

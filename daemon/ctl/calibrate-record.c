@@ -72,6 +72,25 @@ static void print_condition(FILE *f, const char *name, const ConditionPower *c)
 	fputs(c->estimated ? " estimated=yes\n" : "\n", f);
 }
 
+/* What the vendor promises, and which figures nobody has measured. */
+static void print_sheet(FILE *f, const Profile *p)
+{
+	static const char *const directions[_DIRECTION_MAX] = { "READ", "WRITE" };
+	char figures[64];
+
+	if (p->sheet.interface != INTERFACE_UNKNOWN)
+		fprintf(f, " " PREFIX "INTERFACE=%s\n", interface_name(p->sheet.interface));
+	for (Direction d = 0; d < _DIRECTION_MAX; d++) {
+		if (p->sheet.mb_s[d] > 0)
+			fprintf(f, " " PREFIX "%s_MB_S=%.6g\n", directions[d], p->sheet.mb_s[d]);
+		if (p->sheet.iops[d] > 0)
+			fprintf(f, " " PREFIX "%s_IOPS=%.7g\n", directions[d], p->sheet.iops[d]);
+	}
+	if (p->estimated_figures)
+		fprintf(f, " " PREFIX "ESTIMATED=%s\n",
+			figures_text(figures, sizeof(figures), p->estimated_figures));
+}
+
 /* Without these the drive would never be put to sleep where the record is imported. */
 static void print_idling(FILE *f, const Profile *p)
 {
@@ -141,6 +160,7 @@ static void print_record(FILE *f, const Profile *p, const char *firmware)
 		":\n " PREFIX "KIND=%s\n " PREFIX "RATED=%.6gW\n " PREFIX "IDLE=%.6gW\n " PREFIX
 		"ERROR=%.4g%%\n",
 		kind_name(p->kind), p->rated_w, p->idle_w, 100 * p->error);
+	print_sheet(f, p);
 	print_idling(f, p);
 	print_states(f, p);
 	print_energies(f, p);

@@ -9,10 +9,11 @@
 #define CALIBRATE_TEXT    96
 #define CALIBRATE_REPEATS 3 /* points that are measured a second time */
 
-/* Who is measured, and with what. */
+/* What is measured, with what and by whom. */
 typedef struct CalibrateSubject {
 	char name[CALIBRATE_TEXT]; /* "nvme0n1" */
 	char model[CALIBRATE_TEXT], firmware[CALIBRATE_TEXT], serial[CALIBRATE_TEXT];
+	char who[CALIBRATE_TEXT]; /* "alice at node7"; empty: not told */
 	char kernel[CALIBRATE_TEXT], fio[CALIBRATE_TEXT], sensor[CALIBRATE_TEXT];
 	double sensor_error;   /* relative */
 	double capacity_bytes; /* 0: not known */

@@ -19,6 +19,7 @@
 #include "ctl/calibrate-grid.h"
 #include "ctl/calibrate-progress.h"
 #include "ctl/calibrate-real.h"
+#include "ctl/words.h"
 
 #define SYSFS   "/sys"
 #define SEED    20250623 /* any number, as long as it stays the same */
@@ -284,8 +285,10 @@ static int find_fio(Session *s)
 	if (r < 0)
 		return complain(STATUS_FAILURE, "fio cannot read %s directly: are you root?",
 				s->path);
-	if (uname(&kernel) == 0)
+	if (uname(&kernel) == 0) {
 		snprintf(subject->kernel, sizeof(subject->kernel), "%s", kernel.release);
+		calibrate_who(ctl_user(), kernel.nodename, subject);
+	}
 	s->rig.job.path = s->path;
 	s->rig.job.processors = (unsigned)MAX(processors, 1L);
 	return STATUS_OK;

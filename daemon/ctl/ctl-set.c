@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <math.h>
-#include <pwd.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "ctl/ctl.h"
+#include "ctl/words.h"
 
 #define SOURCE_PREFIX "storpowerctl"
 
@@ -26,13 +26,10 @@ int ctl_parse_budget(const char *text, double *ret_value, const char **ret_unit)
 	return STATUS_OK;
 }
 
-/* "storpowerctl (alice)" names the user, or whoever called sudo. */
+/* "storpowerctl (alice)" */
 static void who_asks(char *buf, size_t size)
 {
-	const char *name = getenv("SUDO_USER");
-	const struct passwd *pw = name ? NULL : getpwuid(getuid());
-
-	snprintf(buf, size, SOURCE_PREFIX " (%.32s)", name ?: pw ? pw->pw_name : "unknown");
+	snprintf(buf, size, SOURCE_PREFIX " (%.32s)", ctl_user());
 }
 
 int ctl_append_tolerance(const Ctl *c, sd_bus_message *m)

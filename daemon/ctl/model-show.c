@@ -95,6 +95,22 @@ static json_object *mixes_json(const Profile *p)
 	return all;
 }
 
+static json_object *sheet_json(const Sheet *s)
+{
+	static const char *const names[_DIRECTION_MAX][2] = {
+		[READ_IO] = { "ReadThroughput", "ReadIOPS" },
+		[WRITE_IO] = { "WriteThroughput", "WriteIOPS" },
+	};
+	json_object *o = json_object_new_object();
+
+	json_put_text(o, "Interface", interface_name(s->interface));
+	for (Direction d = 0; d < _DIRECTION_MAX; d++) {
+		json_put_number(o, names[d][0], s->mb_s[d] > 0 ? s->mb_s[d] : NAN);
+		json_put_number(o, names[d][1], s->iops[d] > 0 ? s->iops[d] : NAN);
+	}
+	return o;
+}
+
 static json_object *whole_json(const Profile *p)
 {
 	json_object *o = model_profile_json(p), *models = json_object_new_array();
@@ -102,6 +118,10 @@ static json_object *whole_json(const Profile *p)
 	for (char **m = p->models; *m; m++)
 		json_object_array_add(models, json_object_new_string(*m));
 	json_object_object_add(o, "Match", models);
+	json_put_flag(o, "RatedEstimated", p->estimated_figures & FIGURE_RATED);
+	json_put_flag(o, "IdleEstimated", p->estimated_figures & FIGURE_IDLE);
+	json_put_flag(o, "LinkSavingEstimated", p->estimated_figures & FIGURE_LINK_SAVING);
+	json_object_object_add(o, "Sheet", sheet_json(&p->sheet));
 	json_put_number(o, "LinkSaving", p->link_saving_w);
 	json_put_number(o, "LinkRecoverySeconds", p->link_recovery_s);
 	json_put_number(o, "RatedCycles", p->rated_cycles_start > 0 ? p->rated_cycles_start : NAN);
@@ -126,16 +146,50 @@ static _printf_(3, 4) void print_line(const Ctl *c, const char *label, const cha
 	print_wrapped(left, LABEL_WIDTH, text, c->width);
 }
 
+/* Behind a figure that no source gives. */
+static const char *guess_of(const Profile *p, Figure figure)
+{
+	return p->estimated_figures & figure ? " (estimated)" : "";
+}
+
+/* "6800 MB/s and 1 M IOPS" */
+static char *promise(char *buf, size_t size, const Sheet *s, Direction d)
+{
+	char iops[32] = "", mb_s[32] = "";
+
+	if (s->mb_s[d] > 0)
+		format_number(mb_s, sizeof(mb_s), s->mb_s[d]);
+	if (s->iops[d] > 0)
+		format_number(iops, sizeof(iops), s->iops[d]);
+	snprintf(buf, size, "%s%s%s%s%s", mb_s, *mb_s ? " MB/s" : "", *mb_s && *iops ? " and " : "",
+		 iops, *iops ? " IOPS" : "");
+	return buf;
+}
+
+static void print_sheet(const Ctl *c, const Sheet *s)
+{
+	char reads[96], writes[96];
+
+	if (s->interface != INTERFACE_UNKNOWN)
+		print_line(c, "Interface", "%s, which carries %.0f MB/s each way",
+			   interface_name(s->interface), interface_mb_s(s->interface));
+	promise(reads, sizeof(reads), s, READ_IO);
+	promise(writes, sizeof(writes), s, WRITE_IO);
+	if (*reads || *writes)
+		print_line(c, "Sheet", "%s%s%s%s%s", *reads ? "reads " : "", reads,
+			   *reads && *writes ? ", " : "", *writes ? "writes " : "", writes);
+}
+
 static void print_powers(const Ctl *c, const Profile *p)
 {
 	char rated[32], operating[32], idle[32], error[32];
 
-	print_line(c, "Rated", "%s, the ceiling: it never draws more",
-		   format_watts(rated, sizeof(rated), p->rated_w));
+	print_line(c, "Rated", "%s, the ceiling: it never draws more%s",
+		   format_watts(rated, sizeof(rated), p->rated_w), guess_of(p, FIGURE_RATED));
 	print_line(c, "Operating", "%s, drawn at most in operation",
 		   format_watts(operating, sizeof(operating), profile_operating_w(p)));
-	print_line(c, "Idle", "%s, awake and without IO",
-		   format_watts(idle, sizeof(idle), p->idle_w));
+	print_line(c, "Idle", "%s, awake and without IO%s",
+		   format_watts(idle, sizeof(idle), p->idle_w), guess_of(p, FIGURE_IDLE));
 	print_line(c, "Error", "%s%s of the watts; estimated points have their own",
 		   words_plus_minus(), model_percent(error, sizeof(error), p->error));
 }
@@ -150,10 +204,12 @@ static void print_header(const Ctl *c, const Profile *p)
 		print_line(c, m == p->models ? "Models" : "", "%s", *m);
 	print_line(c, "Kind", "%s", kind_name(p->kind));
 	print_powers(c, p);
+	print_sheet(c, &p->sheet);
 	if (p->link_saving_w > 0)
-		print_line(c, "Link", "%s saved while it rests, %s to come back",
+		print_line(c, "Link", "%s saved while it rests, %s to come back%s",
 			   format_watts(saving, sizeof(saving), p->link_saving_w),
-			   format_wait(wait, sizeof(wait), p->link_recovery_s * 1e6));
+			   format_wait(wait, sizeof(wait), p->link_recovery_s * 1e6),
+			   guess_of(p, FIGURE_LINK_SAVING));
 	if (p->rated_cycles_start > 0)
 		print_line(c, "Rated for", "%.0f start/stop cycles", p->rated_cycles_start);
 }

@@ -3,9 +3,12 @@
 
 #include <langinfo.h>
 #include <math.h>
+#include <pwd.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "ctl/table.h"
@@ -30,6 +33,16 @@ bool words_utf8(void)
 const char *words_ellipsis(void)
 {
 	return words_utf8() ? "…" : "...";
+}
+
+const char *ctl_user(void)
+{
+	const char *name = getenv("SUDO_USER");
+	const struct passwd *pw = name ? NULL : getpwuid(getuid());
+
+	if (name)
+		return name;
+	return pw ? pw->pw_name : "unknown";
 }
 
 const char *words_plus_minus(void)

@@ -13,6 +13,8 @@ size_t words_terminal_width(void);
 /* What the locale can show: UTF-8, or plain ASCII. */
 bool words_utf8(void);
 const char *words_ellipsis(void);
+/* Who runs this, or whoever called sudo; "unknown": nobody knows. */
+const char *ctl_user(void);
 const char *words_plus_minus(void);
 
 /* "3.10 ms"; "-" for NAN and 0. */

@@ -8,10 +8,8 @@
 
 /* This is far above what a drive needs, and bounds the comparing of all points with all. */
 #define POINTS_MAX 1200
-/* 6 Gbit/s in 8b/10b. */
-#define SATA_MB_S 600.0
 
-static _printf_(3, 4) void complain(ProfileFile *f, unsigned line, const char *format, ...)
+void profile_complain(ProfileFile *f, unsigned line, const char *format, ...)
 {
 	char text[256];
 	va_list ap;
@@ -39,24 +37,24 @@ static void check_whole(ProfileFile *f)
 	const Profile *p = f->profile;
 
 	if (!p->models[0])
-		complain(f, NO_LINE, "no match= in [profile]: which models is this for?");
+		profile_complain(f, NO_LINE, "no match= in [profile]: which models is this for?");
 	if (p->kind == _KIND_MAX)
-		complain(f, NO_LINE, "no kind= in [profile]: write nvme, sata-ssd or hdd");
+		profile_complain(f, NO_LINE, "no kind= in [profile]: write nvme, sata-ssd or hdd");
 	if (!f->rated_line || p->rated_w <= 0)
-		complain(f, f->rated_line,
-			 "no rated= above 0 W in [profile]: the maximum operating power");
+		profile_complain(f, f->rated_line,
+				 "no rated= above 0 W in [profile]: the maximum operating power");
 	if (!f->idle)
-		complain(f, NO_LINE, "no idle= in [profile]: watts awake and without IO");
+		profile_complain(f, NO_LINE, "no idle= in [profile]: watts awake and without IO");
 	if (f->rated_line && p->idle_w > p->rated_w)
-		complain(f, f->rated_line, "idle (%g W) is above rated (%g W)", p->idle_w,
-			 p->rated_w);
+		profile_complain(f, f->rated_line, "idle (%g W) is above rated (%g W)", p->idle_w,
+				 p->rated_w);
 	if (p->link_saving_w > p->idle_w)
-		complain(f, f->rated_line, "link_saving (%g W) is above idle (%g W)",
-			 p->link_saving_w, p->idle_w);
+		profile_complain(f, f->rated_line, "link_saving (%g W) is above idle (%g W)",
+				 p->link_saving_w, p->idle_w);
 	if (!has_pure_point(p))
-		complain(f, NO_LINE,
-			 "no point= of reads or writes alone in [points]: at least one "
-			 "is needed");
+		profile_complain(f, NO_LINE,
+				 "no point= of reads or writes alone in [points]: at least one "
+				 "is needed");
 }
 
 static void check_states(ProfileFile *f)
@@ -69,12 +67,12 @@ static void check_states(ProfileFile *f)
 		if (!ps->present)
 			continue;
 		if (isnan(ps->max_w))
-			complain(f, f->state_line[i], "power state %u without max=", i);
+			profile_complain(f, f->state_line[i], "power state %u without max=", i);
 		else if (ps->operational && ps->max_w < p->idle_w)
-			complain(f, f->state_line[i],
-				 "power state %u: max (%g W) is below idle (%g W); "
-				 "say operational = no if it serves no IO",
-				 i, ps->max_w, p->idle_w);
+			profile_complain(f, f->state_line[i],
+					 "power state %u: max (%g W) is below idle (%g W); "
+					 "say operational = no if it serves no IO",
+					 i, ps->max_w, p->idle_w);
 	}
 }
 
@@ -89,29 +87,22 @@ static void check_conditions(ProfileFile *f)
 		if (!w->present)
 			continue;
 		if (isnan(w->watts)) {
-			complain(f, f->condition_line[c],
-				 "condition %s without watts=", condition_name(c));
+			profile_complain(f, f->condition_line[c],
+					 "condition %s without watts=", condition_name(c));
 			continue;
 		}
 		if (w->watts > shallower_w)
-			complain(f, f->condition_line[c],
-				 "condition %s (%g W) is above idle or a shallower "
-				 "condition (%g W)",
-				 condition_name(c), w->watts, shallower_w);
+			profile_complain(f, f->condition_line[c],
+					 "condition %s (%g W) is above idle or a shallower "
+					 "condition (%g W)",
+					 condition_name(c), w->watts, shallower_w);
 		if ((w->wake_w > 0) != (w->wake_s > 0))
-			complain(f, f->condition_line[c],
-				 "condition %s: wake_watts and wake_time belong "
-				 "together",
-				 condition_name(c));
+			profile_complain(f, f->condition_line[c],
+					 "condition %s: wake_watts and wake_time belong "
+					 "together",
+					 condition_name(c));
 		shallower_w = MIN(shallower_w, w->watts);
 	}
-}
-
-static bool same_place(const Point *a, const Point *b)
-{
-	return a->power_state == b->power_state && a->depth == b->depth &&
-	       a->chunk_kib == b->chunk_kib && a->direction == b->direction &&
-	       a->read_share == b->read_share && a->pattern == b->pattern;
 }
 
 static void check_point(ProfileFile *f, size_t i)
@@ -123,28 +114,28 @@ static void check_point(ProfileFile *f, size_t i)
 	double mb_s = q->iops * q->chunk_kib * 1024 / 1e6;
 
 	if (f->rated_line && q->watts > p->rated_w)
-		complain(f, line, "point (%g W) is above rated (%g W)", q->watts, p->rated_w);
+		profile_complain(f, line, "point (%g W) is above rated (%g W)", q->watts,
+				 p->rated_w);
 	if (q->watts < p->idle_w)
-		complain(f, line, "point (%g W) is below idle (%g W)", q->watts, p->idle_w);
+		profile_complain(f, line, "point (%g W) is below idle (%g W)", q->watts, p->idle_w);
 	if (q->power_state > 0 && !ps->present)
-		complain(f, line, "point of power state %d, which is not described",
-			 q->power_state);
+		profile_complain(f, line, "point of power state %d, which is not described",
+				 q->power_state);
 	if (ps->present && ps->operational && q->watts > ps->max_w)
-		complain(f, line, "point (%g W) is above power state %d's max (%g W)", q->watts,
-			 q->power_state, ps->max_w);
+		profile_complain(f, line, "point (%g W) is above power state %d's max (%g W)",
+				 q->watts, q->power_state, ps->max_w);
 	if (ps->present && !ps->operational)
-		complain(f, line, "point of power state %d, which serves no IO", q->power_state);
+		profile_complain(f, line, "point of power state %d, which serves no IO",
+				 q->power_state);
 	if (q->mb_s <= 0 || q->iops <= 0)
-		complain(f, line, "point without throughput");
-	else if (p->kind == KIND_SATA_SSD && q->mb_s > SATA_MB_S)
-		complain(f, line, "point (%g MB/s) is above what SATA carries (%g MB/s)", q->mb_s,
-			 SATA_MB_S);
+		profile_complain(f, line, "point without throughput");
 	else if (fabs(mb_s / q->mb_s - 1) > 0.1)
-		complain(f, line, "point: %g IOPS of %u KiB are %g MB/s, not %g", q->iops,
-			 q->chunk_kib, mb_s, q->mb_s);
+		profile_complain(f, line, "point: %g IOPS of %u KiB are %g MB/s, not %g", q->iops,
+				 q->chunk_kib, mb_s, q->mb_s);
 	for (size_t j = 0; j < i; j++)
-		if (same_place(q, &p->points[j]))
-			complain(f, line, "point given already in line %u", f->point_lines[j]);
+		if (q->depth == p->points[j].depth && point_same_but_depth(q, &p->points[j]))
+			profile_complain(f, line, "point given already in line %u",
+					 f->point_lines[j]);
 }
 
 /* Who asks for more at a time is not served by a device that draws less or answers sooner. */
@@ -154,20 +145,19 @@ static void check_deeper(ProfileFile *f, size_t i)
 
 	for (size_t j = 0; j < f->profile->n_points; j++) {
 		const Point *o = &f->profile->points[j];
-		Point at = *o;
 
-		at.depth = q->depth;
-		if (o->depth >= q->depth || !same_place(q, &at))
+		if (o->depth >= q->depth || !point_same_but_depth(q, o))
 			continue;
 		if (q->watts < o->watts)
-			complain(f, f->point_lines[i],
-				 "point (%g W) draws less than at depth %u (%g W, line %u)",
-				 q->watts, o->depth, o->watts, f->point_lines[j]);
+			profile_complain(f, f->point_lines[i],
+					 "point (%g W) draws less than at depth %u (%g W, line %u)",
+					 q->watts, o->depth, o->watts, f->point_lines[j]);
 		if (q->p99_us > 0 && q->p99_us < o->p99_us)
-			complain(f, f->point_lines[i],
-				 "point (p99 %g us) answers sooner than at depth %u (%g us, "
-				 "line %u)",
-				 q->p99_us, o->depth, o->p99_us, f->point_lines[j]);
+			profile_complain(
+				f, f->point_lines[i],
+				"point (p99 %g us) answers sooner than at depth %u (%g us, "
+				"line %u)",
+				q->p99_us, o->depth, o->p99_us, f->point_lines[j]);
 	}
 }
 
@@ -199,8 +189,9 @@ static void check_axes(ProfileFile *f, size_t i)
 		}
 	}
 	if (depths > AXIS_MAX || chunks > AXIS_MAX)
-		complain(f, f->point_lines[i],
-			 "more than %d depths or chunks in one table: leave some out", AXIS_MAX);
+		profile_complain(f, f->point_lines[i],
+				 "more than %d depths or chunks in one table: leave some out",
+				 AXIS_MAX);
 }
 
 void profile_check(ProfileFile *f)
@@ -209,13 +200,14 @@ void profile_check(ProfileFile *f)
 	check_states(f);
 	check_conditions(f);
 	if (f->profile->n_points > POINTS_MAX) {
-		complain(f, f->point_lines[POINTS_MAX], "more than %d points", POINTS_MAX);
+		profile_complain(f, f->point_lines[POINTS_MAX], "more than %d points", POINTS_MAX);
 		return;
 	}
 	for (size_t i = 0; i < f->profile->n_points; i++)
 		check_point(f, i);
 	if (!f->bad)
 		for (size_t i = 0; i < f->profile->n_points; i++) {
+			profile_check_speed(f, i);
 			check_deeper(f, i);
 			check_axes(f, i);
 		}

@@ -30,5 +30,20 @@ static inline bool point_is_mix(const Point *p)
 	return p->read_share > 0 && p->read_share < 1;
 }
 
+/* The direction of a mix is of no meaning and the same in all. */
+static inline bool point_same_but_depth(const Point *a, const Point *b)
+{
+	return a->power_state == b->power_state && a->chunk_kib == b->chunk_kib &&
+	       a->direction == b->direction && a->read_share == b->read_share &&
+	       a->pattern == b->pattern;
+}
+
+/* line: NO_LINE where it is about the whole file. */
+void profile_complain(ProfileFile *f, unsigned line, const char *format, ...) _printf_(3, 4);
+
+/* What a point serves, beside what the interface carries, the sheet promises and less deep queues
+ * were served. */
+void profile_check_speed(ProfileFile *f, size_t point);
+
 /* What can only be seen with the whole file at hand. Complaints carry the line they are about. */
 void profile_check(ProfileFile *f);

@@ -47,6 +47,7 @@ static int take_point(const IniLine *l, void *file)
 #define A_POWER KEY_WATTS, .max = 1000
 #define A_TIME                                                                                     \
 	KEY_DURATION, .max = HOUR_US, .expected = "a time up to an hour such as 70us, 30ms or 3s"
+#define A_SPEED   KEY_NUMBER, .min = DBL_MIN, .max = 1e9, .expected = "a number above 0"
 #define AN_ERROR  KEY_SHARE, .min = DBL_MIN, .expected = "a percentage above 0 such as 5%"
 #define AN_ENERGY KEY_JOULES, .max = 1000, .expected = "joules such as 3.7 uJ, 25 mJ or 0.1 J"
 
@@ -59,6 +60,14 @@ static const Key profile_keys[] = {
 	{ "error", AN_ERROR, KEY_AT(Profile, error) },
 	{ "link_saving", A_POWER, KEY_AT(Profile, link_saving_w) },
 	{ "link_recovery", A_TIME, KEY_AT(Profile, link_recovery_s), .per = 1e6 },
+	{ "interface", KEY_NAME, KEY_AT(Profile, sheet.interface), .from_name = interface_from_name,
+	  .expected = INTERFACE_NAMES },
+	{ "read_mb_s", A_SPEED, KEY_AT(Profile, sheet.mb_s[READ_IO]) },
+	{ "write_mb_s", A_SPEED, KEY_AT(Profile, sheet.mb_s[WRITE_IO]) },
+	{ "read_iops", A_SPEED, KEY_AT(Profile, sheet.iops[READ_IO]) },
+	{ "write_iops", A_SPEED, KEY_AT(Profile, sheet.iops[WRITE_IO]) },
+	{ "estimated", KEY_SET, KEY_AT(Profile, estimated_figures), .from_list = figures_from_list,
+	  .expected = "a list of rated, idle, link_saving" },
 	{ "cycles", KEY_UNSIGNED, KEY_AT(Profile, rated_cycles_start), .max = 1e8,
 	  .expected = "a number of spin-downs up to 100000000" },
 };

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "model/emerald.h"
+#include "model/interface.h"
 #include "model/setting.h"
 
 #define PROFILE_STATES_MAX 32 /* NVMe base specification: 32 power state descriptors */
@@ -56,6 +57,21 @@ typedef struct Energy {
 	double io_j, page_j;
 } Energy;
 
+/* What the vendor promises. Nothing is planned with it: a point above it is a fault of the profile.
+ */
+typedef struct Sheet {
+	Interface interface;
+	double mb_s[_DIRECTION_MAX]; /* 0: not given */
+	double iops[_DIRECTION_MAX]; /* at random, of 4 KiB */
+} Sheet;
+
+/* Figures of a profile that no source gives, as a set. */
+typedef enum Figure {
+	FIGURE_RATED = 1 << 0,
+	FIGURE_IDLE = 1 << 1,
+	FIGURE_LINK_SAVING = 1 << 2,
+} Figure;
+
 typedef struct Profile {
 	char *name;    /* file name without .profile */
 	char *path;    /* where it was read; NULL for a generic one */
@@ -65,6 +81,8 @@ typedef struct Profile {
 	double idle_w;  /* awake, no IO */
 	double error;   /* default relative error of the watts */
 	bool estimated; /* generic: derived from a descriptor, not measured */
+	unsigned estimated_figures;
+	Sheet sheet;
 	PowerState states[PROFILE_STATES_MAX];
 	unsigned n_states;
 	ConditionPower conditions[_CONDITION_MAX];
@@ -82,6 +100,13 @@ typedef struct Profile {
 
 const char *kind_name(DeviceKind k); /* "nvme", "sata-ssd", "hdd" */
 int kind_from_name(const char *name);
+/* Of a set of Figure: each name with blanks between, "idle link_saving"; returns buf. */
+const char *figures_text(char *buf, size_t size, unsigned figures);
+int figures_from_list(const char *list, unsigned *ret_figures);
+/* What the profile's interface carries one way; where it names none, what the fastest of its kind
+ * does. */
+double profile_ceiling_mb_s(const Profile *p);
+Interface profile_interface(const Profile *p);
 
 /* Reads and checks one profile file. Every complaint is logged with file:line; -EINVAL when the
  * profile cannot be used. Energies not given are fitted from the points. */

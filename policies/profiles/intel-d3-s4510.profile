@@ -30,7 +30,14 @@ idle = 1.1 W
 # half of idle, as [study]'s other drive
 link_saving = 0.55 W
 link_recovery = 300ms
+estimated = link_saving
 error = 8%
+# [sheet]
+interface = sata
+read_mb_s = 500
+write_mb_s = 490
+read_iops = 72000
+write_iops = 33000
 
 [points]
 # Reads: R3; R1, R2 (110 us random, 36 us sequential for 4 KiB; the link's time more for 256 KiB)

@@ -27,7 +27,15 @@ idle = 0.3 W
 # [study]: half of it; [sheet]'s 50 mW, which would be less, gives way
 link_saving = 0.15 W
 link_recovery = 300ms
+# both hang on the watts that nobody gives
+estimated = idle, link_saving
 error = 10%
+# [sheet]
+interface = sata
+read_mb_s = 550
+write_mb_s = 520
+read_iops = 98000
+write_iops = 90000
 
 [points]
 # Reads: R3; R1, R2 (110 us random, 36 us sequential for 4 KiB; the link's time more for 256 KiB)

@@ -28,7 +28,14 @@ kind = nvme
 rated = 25 W
 # [sister]
 idle = 7.17 W
+estimated = idle
 error = 12%
+# [sheet]
+interface = pcie4x4
+read_mb_s = 6400
+write_mb_s = 3800
+read_iops = 1450000
+write_iops = 260000
 
 # [drive]
 [power-state 0]

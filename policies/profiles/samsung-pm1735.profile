@@ -16,6 +16,8 @@
 #     IOPS give way to [study].
 #  R4 Random writes of 4 KiB: as efficient as R3 leaves them, a little less than the PM1725's.
 #  R5 Sequential reads of 256 KiB draw nearly the peak.
+#  R6 Writes of 32 KiB: what R3's 65 % leave them beside reads of that size; R1 from 256 KiB.
+#  R7 IOs of 1 KiB come as often as those of 4 KiB, with fewer bytes; R1.
 
 [profile]
 match = SAMSUNG MZ[WP]LJ800*
@@ -28,8 +30,14 @@ kind = nvme
 rated = 15.4 W
 # [study]
 idle = 7.17 W
+estimated = rated
 # as "about" as the peak
 error = 10%
+# [sheet]
+read_mb_s = 8000
+write_mb_s = 3800
+read_iops = 1450000
+write_iops = 260000
 
 [points]
 # Random reads: 98 % of the sequential ones; of 4 KiB R3; R1, R2 (85, 170 us)
@@ -59,3 +67,14 @@ point = ps=0 qd=64 chunk=256K write sequential: 12.90W 2000MB/s estimated
 point = ps=0 qd=1 chunk=256K write sequential: 10.37W 940MB/s estimated
 point = ps=0 qd=64 chunk=4K write sequential: 9.35W 570MB/s estimated
 point = ps=0 qd=1 chunk=4K write sequential: 8.29W 240MB/s estimated
+
+# Writes of 32 KiB: R6
+point = ps=0 qd=64 chunk=32K write random: 11.38W 1500MB/s estimated
+point = ps=0 qd=64 chunk=32K write sequential: 11.95W 1580MB/s estimated
+
+# IO of 1 KiB: R7
+point = ps=0 qd=256 chunk=1K read random: 8.53W 475MB/s estimated
+point = ps=0 qd=64 chunk=1K read random: 8.53W 475MB/s estimated
+point = ps=0 qd=64 chunk=1K read sequential: 8.60W 488MB/s estimated
+point = ps=0 qd=64 chunk=1K write random: 7.83W 135MB/s estimated
+point = ps=0 qd=64 chunk=1K write sequential: 7.92W 142MB/s estimated

@@ -25,6 +25,9 @@ rated = 10.8 W
 # [sheet]
 idle = 7.0 W
 error = 5%
+# [sheet]
+read_mb_s = 155
+write_mb_s = 155
 # start/stop rating of the family
 cycles = 50000
 
@@ -56,7 +59,7 @@ wake_time = 15s
 
 [points]
 # Random reads: R2 with 12.7 ms, R4
-point = ps=0 qd=32 chunk=4K read random: 10.80W 0.717MB/s
+point = ps=0 qd=32 chunk=4K read random: 10.80W 0.717MB/s estimated
 point = ps=0 qd=1 chunk=4K read random: 9.05W 0.323MB/s estimated
 point = ps=0 qd=32 chunk=256K read random: 10.80W 35MB/s estimated
 point = ps=0 qd=1 chunk=256K read random: 9.28W 18MB/s estimated
@@ -67,7 +70,7 @@ point = ps=0 qd=32 chunk=4K read sequential: 8.92W 124MB/s estimated
 point = ps=0 qd=1 chunk=4K read sequential: 8.13W 62MB/s estimated
 
 # Random writes: R2 with 13.7 ms, R4
-point = ps=0 qd=32 chunk=4K write random: 9.30W 0.664MB/s
+point = ps=0 qd=32 chunk=4K write random: 9.30W 0.664MB/s estimated
 point = ps=0 qd=1 chunk=4K write random: 8.24W 0.299MB/s estimated
 point = ps=0 qd=32 chunk=256K write random: 9.30W 33MB/s estimated
 point = ps=0 qd=1 chunk=256K write random: 8.37W 17MB/s estimated

@@ -27,7 +27,11 @@ kind = hdd
 rated = 6.5 W
 # [sister]
 idle = 3.7 W
+estimated = rated, idle
 error = 10%
+# [sheet]
+read_mb_s = 136
+write_mb_s = 136
 # start/stop rating of the family
 cycles = 50000
 

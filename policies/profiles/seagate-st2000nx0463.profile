@@ -20,7 +20,11 @@ kind = hdd
 rated = 6.32 W
 # [study]
 idle = 6.02 W
+estimated = rated
 error = 5%
+# [sheet]
+read_mb_s = 136
+write_mb_s = 136
 # start/stop rating of the family
 cycles = 50000
 

@@ -296,6 +296,28 @@ static void power_states_are_read_from_any_nvme_cli(void **state)
 	assert_false(calibrate_parse_states("not JSON", &s));
 }
 
+static void who_measures_is_told_where_it_can_be_read(void **state)
+{
+	static const struct {
+		const char *user, *host, *who;
+	} cases[] = {
+		{ "alice", "node7", "alice at node7" },
+		{ "al\nice", "node7", "" },
+		{ "alice", "node\xff", "" },
+		{ "alice",
+		  "a-name-of-a-host-that-is-as-long-as-only-a-computer-would-think-of-one-and-is-not-"
+		  "worth-cutting",
+		  "" },
+	};
+	CalibrateSubject s;
+
+	(void)state;
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		calibrate_who(cases[i].user, cases[i].host, &s);
+		assert_string_equal(s.who, cases[i].who);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -313,6 +335,7 @@ int main(void)
 		cmocka_unit_test(a_drive_is_found_by_any_of_its_names),
 		cmocka_unit_test(a_drive_is_told_by_model_firmware_serial_number_and_size),
 		cmocka_unit_test(power_states_are_read_from_any_nvme_cli),
+		cmocka_unit_test(who_measures_is_told_where_it_can_be_read),
 	};
 
 	return cmocka_run_group_tests(tests, make_tree, remove_tree);

@@ -47,6 +47,16 @@ static void same_states(const Profile *p, const Profile *q)
 	}
 }
 
+static void same_sheet(const Profile *p, const Profile *q)
+{
+	assert_int_equal(q->estimated_figures, p->estimated_figures);
+	assert_int_equal(q->sheet.interface, p->sheet.interface);
+	for (Direction d = 0; d < _DIRECTION_MAX; d++) {
+		assert_float_equal(q->sheet.mb_s[d], p->sheet.mb_s[d], 0.1);
+		assert_float_equal(q->sheet.iops[d], p->sheet.iops[d], 1);
+	}
+}
+
 /* What puts the drive to sleep. */
 static void same_idling(const Profile *p, const Profile *q)
 {
@@ -85,6 +95,7 @@ static void what_is_exported_is_imported(void **state)
 		assert_float_equal(q->idle_w, p->idle_w, 1e-4);
 		assert_int_equal(q->n_points, p->n_points);
 		assert_int_equal(q->n_mixes, p->n_mixes);
+		same_sheet(p, q);
 		same_states(p, q);
 		same_idling(p, q);
 		for (size_t i = 0; i < p->n_points; i++) {

@@ -134,6 +134,7 @@ static Calibration new_calibration(void)
 			     .model = "HIDDEN DRIVE [1]",
 			     .firmware = "FW1",
 			     .serial = "S1",
+			     .who = "alice at node7",
 			     .kernel = "6.1.0",
 			     .fio = "fio-3.33",
 			     .sensor = "riser",
@@ -244,7 +245,8 @@ static void the_waits_of_settings_never_measured_are_told(void **state)
 
 static void what_a_profile_says_of_its_making_is_true(void **state)
 {
-	static const char *const words[] = { "2025-06-15 15:06 UTC",
+	static const char *const words[] = { "Who: alice at node7\n",
+					     "2025-06-15 15:06 UTC",
 					     "Linux 6.1.0, with fio-3.33",
 					     "Drive: firmware FW1\n",
 					     "sensor \"riser\", right to 1 %",

@@ -53,11 +53,29 @@ static void the_studies_figures_are_met_to_the_printed_digit(void **state)
 		assert_printed(rows[i].found, rows[i].printed, rows[i].digit);
 }
 
-/* The text of the study would give 63.2 where its table has 57.6. */
-static void flash_drives_are_by_the_table_not_by_the_text(void **state)
+/* Where a study prints two things that do not agree: one is followed, and what the other would give
+ * is as far off as printed here. */
+static void of_two_prints_that_disagree_one_is_followed(void **state)
 {
+	const struct {
+		const char *reason;
+		double followed, other, apart;
+	} rows[] = {
+		{ "Mordvinova et al., flash drive: the text has the mean of the quotients, the table the "
+		  "quotient of the sums (57.6 MB/J), by which its figures are compared",
+		  efficiency_both_per_joule(18, 16, 0.215, 0.375), (18 / 0.215 + 16 / 0.375) / 2,
+		  5.6 },
+		{ "Mordvinova et al., server: 63.1 MB/s at 104 W are 607 KB/J, and 621 where an MB is "
+		  "1024 KB: so it is printed",
+		  efficiency_per_joule(63.1, 104) * KB_PER_MB,
+		  efficiency_per_joule(63.1, 104) * 1000, 14.6 },
+	};
+
 	(void)state;
-	assert_true(fabs((18 / 0.215 + 16 / 0.375) / 2 - 57.6) > 5);
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		print_message("# not followed: %s\n", rows[i].reason);
+		assert_true(fabs(fabs(rows[i].followed - rows[i].other) - rows[i].apart) < 0.1);
+	}
 	/* one power: it is the form for SSDs */
 	assert_near(efficiency_both_per_joule(90, 80, 0.8, 0.8),
 		    efficiency_mean_per_joule(90, 80, 0.8));
@@ -158,7 +176,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_studies_figures_are_met_to_the_printed_digit),
-		cmocka_unit_test(flash_drives_are_by_the_table_not_by_the_text),
+		cmocka_unit_test(of_two_prints_that_disagree_one_is_followed),
 		cmocka_unit_test(what_is_usable_is_less_parity_and_what_stays_free),
 		cmocka_unit_test(carbon_of_a_petabyte_and_of_ios_is_that_of_its_joules),
 		cmocka_unit_test(figures_that_make_no_sense_are_none),

@@ -151,7 +151,30 @@ static const struct Bad {
 	{ GOOD "point = qd=1 chunk=256K write random: 8W 100MB/s p99=9us\n"
 	       "point = qd=2 chunk=256K write random: 8W 100MB/s p99=8us\n",
 	  10, "answers sooner than at depth 1 (9 us, line 9)" },
-	{ FILE_OF("sata-ssd", "10 W", "3 W", ""), 7, "above what SATA carries (600 MB/s)" },
+	{ FILE_OF("sata-ssd", "10 W", "3 W", ""), 7, "above what sata carries (600 MB/s)" },
+	{ FILE_OF("hdd", "10 W", "3 W", ""), 7, "above what sata carries (600 MB/s)" },
+	{ FILE_OF("hdd", "10 W", "3 W", "interface = sas-12\n") "point = qd=8 chunk=256K read "
+								"sequential: 9W 1300MB/s\n",
+	  9, "above what sas-12 carries (1200 MB/s)" },
+	{ GOOD "point = qd=64 chunk=256K read random: 9W 99999MB/s\n", 9,
+	  "above what pcie5x8 carries (31508 MB/s)" },
+	{ WITH("interface = pcie3x2\n") "point = qd=64 chunk=256K read random: 9W 2000MB/s\n", 10,
+	  "above what pcie3x2 carries (1969 MB/s)" },
+	{ WITH("interface = pcie3x2\n") "point = qd=64 chunk=256K read=80% random: 9W 2600MB/s\n",
+	  10, "point (2080 MB/s) is above what pcie3x2 carries" },
+	{ WITH("interface = scsi\n"), 7, "sata, sas-12, sas-24, or pcie" },
+	{ WITH("read_mb_s = 0\n"), 7, "above 0" },
+	{ WITH("read_mb_s = 2000\n") "point = qd=64 chunk=256K read random: 9W 2101MB/s\n", 10,
+	  "point (2101 MB/s) is above the sheet (read_mb_s = 2000)" },
+	{ WITH("write_mb_s = 900\n"), 9, "above the sheet (write_mb_s = 900)" },
+	{ WITH("read_iops = 100000\n") "point = qd=64 chunk=4K read random: 9W 431MB/s\n", 10,
+	  "above the sheet (read_iops = 100000)" },
+	{ WITH("write_iops = 1000\n"), 9, "above the sheet (write_iops = 1000)" },
+	{ GOOD "point = qd=1 chunk=4K read random: 4W 1100MB/s\n"
+	       "point = qd=8 chunk=4K read random: 5W 1040MB/s\n",
+	  10, "is served less than at depth 1 (1100 MB/s, line 9)" },
+	{ WITH("estimated = watts\n"), 7, "a list of rated, idle, link_saving" },
+	{ WITH("estimated =\n"), 7, "a list of rated, idle, link_saving" },
 	{ GOOD "point = qd=1.5 chunk=4K read random: 9W 1MB/s\n", 9, "whole" },
 	{ GOOD "point = qd=0 chunk=4K read random: 9W 1MB/s\n", 9, "1 to 65536" },
 	{ GOOD "point = qd=1 chunk=4 read random: 9W 1MB/s\n", 9, "not understood" },
@@ -217,6 +240,42 @@ static void what_a_point_leaves_out_is_completed(void **state)
 	assert_true(p->points[1].estimated);
 	assert_float_equal(p->energy[WRITE_IO][RANDOM_IO].io_j, 20e-6, 1e-15);
 	assert_float_equal(p->energy_error, 0.07, 1e-12);
+}
+
+/* Up to what the interface carries one way, and as far above the sheet as the watts may be off. */
+static void what_a_drive_may_serve_is_no_fault(void **state)
+{
+	_cleanup_free_ char *path = in_directory("good.profile"), *heard = NULL;
+	_cleanup_(profile_freep) Profile *p = NULL;
+
+	(void)state;
+	write_profile(
+		path,
+		FILE_OF("sata-ssd", "10 W", "3 W",
+			"error = 5%\ninterface = sas-12\nread_mb_s = 1000\nread_iops = 50000\n"
+			"estimated = idle, rated\n") "point = qd=64 chunk=256K read sequential: 9W 1050MB/s\n"
+						     "point = qd=64 chunk=256K read=50% random: 9W 2090MB/s\n"
+						     "point = qd=64 chunk=4K read sequential: 9W 1000MB/s\n"
+						     "point = qd=128 chunk=4K read sequential: 9W 951MB/s\n"
+						     "point = qd=64 chunk=1K read random: 9W 200MB/s\n");
+	assert_int_equal(read_heard(path, &p, &heard), 0);
+	assert_string_equal(heard, "");
+	assert_int_equal(p->sheet.interface, INTERFACE_SAS_12);
+	assert_float_equal(p->sheet.mb_s[READ_IO], 1000, 1e-9);
+	assert_float_equal(p->sheet.iops[READ_IO], 50000, 1e-9);
+	assert_int_equal(p->estimated_figures, FIGURE_IDLE | FIGURE_RATED);
+}
+
+static void no_generic_profile_promises_more_than_its_interface(void **state)
+{
+	(void)state;
+	for (DeviceKind k = 0; k < _KIND_MAX; k++) {
+		_cleanup_(profile_freep) Profile *p = NULL;
+
+		assert_int_equal(profile_generic(&(Descriptor){ .kind = k }, &p), 0);
+		for (size_t i = 0; i < p->n_points; i++)
+			assert_true(p->points[i].mb_s <= profile_ceiling_mb_s(p));
+	}
 }
 
 static uint64_t next_random(uint64_t *seed)
@@ -518,6 +577,8 @@ int main(void)
 		cmocka_unit_test(every_mistake_is_refused_with_its_line_and_what_is_wrong),
 		cmocka_unit_test(all_complaints_of_a_file_are_made_at_once),
 		cmocka_unit_test(what_a_point_leaves_out_is_completed),
+		cmocka_unit_test(what_a_drive_may_serve_is_no_fault),
+		cmocka_unit_test(no_generic_profile_promises_more_than_its_interface),
 		cmocka_unit_test(a_measured_mix_is_predicted_and_its_watts_are_within_caps),
 		cmocka_unit_test(garbage_is_refused_and_never_crashes),
 		cmocka_unit_test(the_users_own_directory_of_profiles_comes_first),

@@ -218,12 +218,18 @@ static void what_is_planned_with_at_a_measured_point_is_what_was_measured(void *
 
 static void what_is_assumed_is_marked_estimated(void **state)
 {
+	Profile *p = (Profile *)profile_store_get(store, "samsung-pm9a3");
+	Point *q = find_point(p, 64, 256);
 	Prediction at;
 
 	(void)state;
-	assert_true(
-		predicted(profile_store_get(store, "samsung-pm9a3"), &mixes[2], 64, &at).estimated);
+	/* as if it were measured */
+	q->estimated = false;
+	assert_true(predicted(p, &mixes[2], 64, &at).estimated);
 	assert_false(at.estimated);
+	q->estimated = true;
+	predicted(p, &mixes[2], 64, &at);
+	assert_true(at.estimated);
 }
 
 /* It is told by the point that is the nearest in size. Times that differ by less than some 0.3 of

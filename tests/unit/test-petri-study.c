@@ -49,18 +49,22 @@ static double cut(double value, double step)
 	return floor(value / step + 1e-9) * step;
 }
 
-/* The rows that the study validates its model with. It cuts response times and seconds per IO off;
- * its SSD's sequential writes are left out, because that row contradicts its own inputs. */
+/* The rows that the study validates its model with. It cuts response times and seconds per IO off.
+ * A row that is inconsistent has the reason, and what the study's inputs make of it. */
 static void the_printed_figures_are_met(void **state)
 {
 	static const struct {
 		StudyDrive drive;
 		unsigned kind;
 		double response_ms, s_per_io;
+		const char *inconsistent;
 	} printed[] = {
-		{ STUDY_HDD, 7, 3.5190, 0.003520 },
-		{ STUDY_HDD, 5, 0.0813, 0.000082 },
-		{ STUDY_SSD, 7, 0.9778, 0.000978 },
+		{ STUDY_HDD, 7, 3.5190, 0.003520, NULL },
+		{ STUDY_HDD, 5, 0.0813, 0.000082, NULL },
+		{ STUDY_SSD, 7, 0.9778, 0.000978, NULL },
+		{ STUDY_SSD, 5, 0.2326, 0.000233,
+		  "SSD, sequential writes of 4K: the printed row is not the mean service time of its "
+		  "own table (0.22367 ms) and the net's 9 and 10 us, by which the other rows are met" },
 	};
 
 	(void)state;
@@ -69,6 +73,8 @@ static void the_printed_figures_are_met(void **state)
 
 		assert_near(cut(p.response_s.mean * 1e3, 1e-4), printed[i].response_ms, EXACT);
 		assert_near(cut(1 / p.iops.mean, 1e-6), printed[i].s_per_io, EXACT);
+		if (printed[i].inconsistent)
+			print_message("# not bent to: %s\n", printed[i].inconsistent);
 	}
 	assert_near(predicted_alone(STUDY_SSD, 7, 1).operations_w, 0.8830, 0.00005 / 0.8830);
 }
