@@ -70,7 +70,8 @@ static void note_limit(Amounts *a, double limit_w, double shortfall_w)
 	a->of[AMOUNT_LIMITED_US] = a->of[AMOUNT_SPAN_US];
 	a->of[AMOUNT_BUDGET_UJ] = llround(limit_w * seconds * 1e6);
 	a->of[AMOUNT_SHORTFALL_UJ] = llround(shortfall_w * seconds * 1e6);
-	if (a->of[AMOUNT_ENERGY_UJ] > a->of[AMOUNT_BUDGET_UJ])
+	/* who is held at the limit is above it by a sensor's noise every other second */
+	if ((double)a->of[AMOUNT_ENERGY_UJ] > (double)a->of[AMOUNT_BUDGET_UJ] * (1 + SENSOR_ERROR))
 		a->of[AMOUNT_ABOVE_US] = a->of[AMOUNT_SPAN_US];
 }
 
@@ -95,10 +96,11 @@ static int add_devices(Tally *t, int64_t time_s)
 	return r;
 }
 
-/* A cookie is never used twice. */
-static int claim_thing(const Claim *c, LedgerThing **ret)
+/* Cookies begin anew where the claims' file is lost. */
+static int claim_thing(const Claim *c, const Tools *tools, LedgerThing **ret)
 {
-	char id[32], scope[160];
+	uint64_t created_s = (c->created_us + tools->realtime_offset_us) / USEC_PER_SEC;
+	char id[64], scope[160];
 	const LedgerThing like = { .kind = THING_CLAIM,
 				   .id = id,
 				   .name = c->reason,
@@ -106,7 +108,8 @@ static int claim_thing(const Claim *c, LedgerThing **ret)
 				   .group = scope,
 				   .pool = (char *)claim_class_name(c->class) };
 
-	snprintf(id, sizeof(id), "%llu", (unsigned long long)c->cookie);
+	snprintf(id, sizeof(id), "%llu@%llu", (unsigned long long)c->cookie,
+		 (unsigned long long)created_s);
 	snprintf(scope, sizeof(scope), "%s%s%s", claim_scope_name(c->scope), c->target ? " " : "",
 		 c->target ?: "");
 	return ledger_thing_new(&like, ret);
@@ -118,7 +121,7 @@ static int add_claim(Tally *t, const TallyNode *node, const Claim *c, const Tool
 	_cleanup_(ledger_thing_unrefp) LedgerThing *thing = NULL;
 	Amounts sum = sum_of(&t->devices, c);
 	double operating_w = limits_claim_operating_w(tools->fleet, c);
-	int r = claim_thing(c, &thing);
+	int r = claim_thing(c, tools, &thing);
 
 	if (r < 0)
 		return r;

@@ -38,9 +38,9 @@ static const struct Quantity {
 	const char *right;
 } quantities[_CARBON_OPTION_MAX] = {
 	[CARBON_SSD_ENERGY] = { "ssd-energy", joules, 1e-9, 1e6, NOT_TOLD, true,
-				"the energy of a request, as 1.1mJ or 0.9..1.2mJ," },
+				"the energy of a request, as 1.1mJ or 0.9..1.2mJ, or ledger:nvme0," },
 	[CARBON_HDD_ENERGY] = { "hdd-energy", joules, 1e-9, 1e6, NOT_TOLD, true,
-				"the energy of a request, as 15mJ or 10..20mJ," },
+				"the energy of a request, as 15mJ or 10..20mJ, or ledger:sda," },
 	[CARBON_SSD_EMBODIED] = { "ssd-embodied", kg_gb, 0, 100, CARBON_SSD_KG_GB, true,
 				  "kg of CO2e a GB, as 0.16 or 0.033..0.16..0.34," },
 	[CARBON_HDD_EMBODIED] = { "hdd-embodied", kg_gb, 0, 100, CARBON_HDD_KG_GB, true,

@@ -3,14 +3,27 @@
 /* storpowerctl carbon: when an SSD has made up for the carbon of its making. */
 
 #include <math.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "ctl/ctl-carbon.h"
 
-static int read_bands(const Ctl *c, CarbonQuestion *q)
+#define FROM_LEDGER "ledger:"
+
+/* A figure, or what the ledger holds of a device. */
+static int read_energy(Ctl *c, CarbonOption o, Band *ret)
 {
-	return carbon_band(c, CARBON_SSD_ENERGY, &q->ssd.request_j)
-		       ?: carbon_band(c, CARBON_HDD_ENERGY, &q->hdd.request_j)
+	const char *text = c->carbon.text[o];
+
+	return text && strncmp(text, FROM_LEDGER, strlen(FROM_LEDGER)) == 0
+		       ? carbon_ledger_energy(c, text + strlen(FROM_LEDGER), ret)
+		       : carbon_band(c, o, ret);
+}
+
+static int read_bands(Ctl *c, CarbonQuestion *q)
+{
+	return read_energy(c, CARBON_SSD_ENERGY, &q->ssd.request_j)
+		       ?: read_energy(c, CARBON_HDD_ENERGY, &q->hdd.request_j)
 		       ?: carbon_band(c, CARBON_SSD_EMBODIED, &q->ssd.embodied_kg_gb)
 		       ?: carbon_band(c, CARBON_HDD_EMBODIED, &q->hdd.embodied_kg_gb)
 		       ?: carbon_band(c, CARBON_INTENSITY, &q->g_kwh);

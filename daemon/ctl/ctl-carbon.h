@@ -22,6 +22,10 @@ int parse_protection(const char *text, Protection *ret);
 /* --protection and --fill; all of the capacity where neither was given. */
 int carbon_protection(const Ctl *c, Protection *ret);
 
+/* carbon-ledger.c: J of an IO of the device, idling included, over all that the ledger holds, and
+ * by its error less and more. Returns an exit status. */
+int carbon_ledger_energy(Ctl *c, const char *device, Band *ret);
+
 /* What "carbon" was told, and what follows from it. */
 typedef struct Inquiry {
 	CarbonQuestion question;

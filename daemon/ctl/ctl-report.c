@@ -94,7 +94,7 @@ static int read_terms(Ctl *c, ReportTerms *t)
 
 /* ---- the ledger ---- */
 
-static char *ledger_path(Ctl *c)
+char *report_ledger_path(Ctl *c)
 {
 	_cleanup_json_ json_object *state = NULL;
 
@@ -106,7 +106,7 @@ static char *ledger_path(Ctl *c)
 	return strdup(LEDGER);
 }
 
-static int unreadable(const char *path, int r, const char *why)
+int report_unreadable(const char *path, int r, const char *why)
 {
 	switch (-r) {
 	case ENOENT:
@@ -183,12 +183,12 @@ static int report(Ctl *c, Report *r)
 	int status = ledger_open_to_read(r->ledger, &l);
 
 	if (status < 0)
-		return unreadable(r->ledger, status, l ? ledger_error(l) : "");
+		return report_unreadable(r->ledger, status, l ? ledger_error(l) : "");
 	if (c->report.claim)
 		return report_claim(c, l, r);
 	status = read_ledger(l, r);
 	if (status < 0)
-		return unreadable(r->ledger, status, ledger_error(l));
+		return report_unreadable(r->ledger, status, ledger_error(l));
 	if (!r->total.of[AMOUNT_SPAN_US])
 		return nothing(l, r);
 	return show(c, l, r);
@@ -202,7 +202,7 @@ int verb_report(Ctl *c)
 	log_set_plain();
 	status = check_forms(c) ?: read_times(c, &r) ?: read_by(c, &r.by) ?: read_terms(c, &r.terms);
 	if (!status) {
-		r.ledger = ledger_path(c);
+		r.ledger = report_ledger_path(c);
 		status = r.ledger ? report(c, &r) : complain(STATUS_FAILURE, "Out of memory");
 	}
 	report_rows_clear(&r.rows);

@@ -173,7 +173,7 @@ static const struct Verb {
 	  BIT(OPT_DESTRUCTIVE) | BIT(OPT_RESUME) | BIT(OPT_RUNS) | BIT(OPT_GOAL) | BIT(OPT_DEPTHS) |
 		  BIT(OPT_CHUNKS) | BIT(OPT_EXPORT) | BIT(OPT_IMPORT),
 	  "DEVICE [FILE] | --import=RECORD FILE", verb_calibrate },
-	{ "carbon", 0, 0, CARBON_OPTIONS | MODEL_OPTIONS, "", verb_carbon },
+	{ "carbon", 0, 0, CARBON_OPTIONS | MODEL_OPTIONS | BIT(OPT_LEDGER), "", verb_carbon },
 	{ "efficiency", 0, -1, EFFICIENCY_OPTIONS | MODEL_OPTIONS | BIT(OPT_OUTPUT),
 	  "[PROFILE | DEVICE...]", verb_efficiency },
 	{ "report", 0, 0, EFFICIENCY_OPTIONS | REPORT_OPTIONS | BIT(OPT_OUTPUT), "", verb_report },

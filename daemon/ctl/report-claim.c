@@ -10,6 +10,9 @@
 
 #include "base/printable.h"
 
+/* By no more is it set. */
+#define CLOCK_SET_S HOUR_S
+
 void claim_record_add(ClaimRecord *record, int64_t time_s, const Amounts *sum)
 {
 	const int64_t above_us = sum->of[AMOUNT_ABOVE_US];
@@ -105,12 +108,23 @@ static int keep(char **to, const char *text)
 	return *to ? 0 : -ENOMEM;
 }
 
+/* The wall clock may have been set between two starts of the daemon, by which the same claim seems
+ * to have been made at another time. */
+static bool is_latest(const Search *s, const LedgerThing *thing)
+{
+	uint64_t cookie;
+	int64_t created_s;
+
+	return report_claim_key(thing->id, &cookie, &created_s) && cookie == s->cookie &&
+	       created_s > s->created_s - CLOCK_SET_S;
+}
+
 static int take(const LedgerThing *thing, int64_t time_s, const Amounts *sum, void *userdata)
 {
 	Search *s = userdata;
 	int r;
 
-	if (strcmp(thing->id, s->id))
+	if (!is_latest(s, thing))
 		return 0;
 	claim_record_add(&s->record, time_s, sum);
 	r = keep(&s->record.reason, thing->name);

@@ -69,6 +69,11 @@ void report_rows_clear(ReportRows *rows);
 /* Of a claim's key "COOKIE@EPOCH". */
 bool report_claim_key(const char *key, uint64_t *ret_cookie, int64_t *ret_created_s);
 
+/* ctl-report.c: of --ledger or of the daemon; malloc'd, NULL when out of memory. */
+char *report_ledger_path(Ctl *c);
+/* Complains that it cannot be read, and returns an exit status. r: -errno; why: in words, or "". */
+int report_unreadable(const char *path, int r, const char *why);
+
 /* report-fields.c: the figures as JSON and CSV name them. */
 typedef struct ReportField {
 	const char *json, *csv;

@@ -31,7 +31,7 @@ typedef enum Amount {
 	/* of the node alone */
 	AMOUNT_LIMITED_US,   /* a limit was in force */
 	AMOUNT_BUDGET_UJ,    /* which allowed so much */
-	AMOUNT_ABOVE_US,     /* it was exceeded */
+	AMOUNT_ABOVE_US,     /* it was exceeded, by more than a power sensor may be off (2 %) */
 	AMOUNT_SHORTFALL_UJ, /* it was below what the devices can be brought down to, by so much */
 	AMOUNT_REQUESTS,     /* of an application, as it counted them */
 	AMOUNT_CPU_UJ,       /* of the CPU's packages, by RAPL */

@@ -207,4 +207,21 @@ reads_that_of_the_daemon() {
 }
 ok "without --ledger it is the daemon's that is read" reads_that_of_the_daemon
 ok "the daemon lives" daemon_lives
+
+# what an IO of a device has cost, for the decision of whether another pays
+carbon_of() { # DEVICE OPTION...
+	ctl carbon --ledger="$ledger" --ssd-energy="ledger:$1" --hdd-energy=15mJ --size=2TB --intensity=381 "${@:2}"
+}
+same_energy() { # what the rows of the report give for this device
+	local told counted
+	told=$(carbon_of "$1" --json=short | jq .SSD.RequestEnergy.Mean) || return 1
+	counted=$(sqlite3 "$ledger" "SELECT sum(energy_uj) * 1e-6 / sum(reads + writes) FROM
+		(SELECT thing, energy_uj, reads, writes FROM day UNION ALL
+		 SELECT thing, energy_uj, reads, writes FROM open) JOIN thing ON thing = id WHERE name = '$1'")
+	awk -v a="$told" -v b="$counted" 'BEGIN { exit !(b > 0 && (a / b - 1) ^ 2 < 1e-12) }'
+}
+busiest=$(report --by=device --json=short | jq -r '[.Rows[] | select(.IOs > 0)][0].Name')
+ok "carbon takes what an IO of a device has cost from the ledger" same_energy "$busiest"
+ok "and says which devices there are not" \
+	complains 1 "knows no device nosuch" carbon_of nosuch
 done_testing
