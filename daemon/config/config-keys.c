@@ -150,6 +150,18 @@ static int take_mode(const IniLine *l, void *advises)
 	return take_either(l->value, "enforce", "advise", advises);
 }
 
+/* Of a kWh. */
+static int take_figure(const IniLine *l, void *member)
+{
+	double figure = NAN;
+	int r = streq(l->value, "none") ? 0 : parse_double(l->value, &figure);
+
+	if (r < 0 || figure < 0 || figure > 1e6)
+		return -EINVAL;
+	*(double *)member = figure;
+	return 0;
+}
+
 static int take_carbon_kind(const IniLine *l, void *marginal)
 {
 	return take_either(l->value, "average", "marginal", marginal);
@@ -220,10 +232,12 @@ static const Key tolerance_keys[] = {
 
 static const Key ledger_keys[] = {
 	{ "keep", KEY_BOOL, KEY_AT(Config, ledger.keep) },
-	{ "price", KEY_NUMBER, KEY_AT(Config, ledger.price_kwh), .max = 1e6 },
+	{ "price", KEY_CUSTOM, KEY_AT(Config, ledger.price_kwh), .take = take_figure,
+	  .expected = "a number such as 0.18, or none" },
 	{ "currency", KEY_TEXT, KEY_AT(Config, ledger.currency), .is_valid = is_currency,
 	  .expected = "a name of up to eight letters, such as EUR" },
-	{ "carbon_intensity", KEY_NUMBER, KEY_AT(Config, ledger.g_kwh), .max = 1e5 },
+	{ "carbon_intensity", KEY_CUSTOM, KEY_AT(Config, ledger.g_kwh), .take = take_figure,
+	  .expected = "a number such as 381, or none" },
 	{ "carbon_file", KEY_TEXT_OR_NULL, KEY_AT(Config, ledger.g_path), .is_valid = is_path,
 	  .expected = "an absolute path" },
 	{ "carbon_kind", KEY_CUSTOM, KEY_AT(Config, ledger.marginal), .take = take_carbon_kind,

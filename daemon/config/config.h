@@ -13,9 +13,9 @@ typedef struct LedgerSection {
 	bool keep;
 	double price_kwh; /* NAN: not said */
 	char *currency;
-	double g_kwh;   /* of CO2e; NAN: not said */
-	char *g_path;   /* a file that tells it over time; NULL: none */
-	bool marginal;  /* so it is; else the grid's mean */
+	double g_kwh;  /* of CO2e; NAN: not said */
+	char *g_path;  /* a file that tells it over time; NULL: none */
+	bool marginal; /* so it is; else the grid's mean */
 } LedgerSection;
 
 typedef struct Config {

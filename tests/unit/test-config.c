@@ -93,6 +93,9 @@ static void without_files_there_are_defaults(void **state)
 	assert_true(c->cycles_a_day == 10 && c->service_years == 5);
 	assert_int_equal(c->log_level, LOG_INFO);
 	assert_int_equal(c->n_devices, 0);
+	assert_true(c->ledger.keep && isnan(c->ledger.price_kwh) && isnan(c->ledger.g_kwh));
+	assert_string_equal(c->ledger.currency, "EUR");
+	assert_true(!c->ledger.g_path && !c->ledger.marginal);
 	assert_null(config_free(NULL));
 }
 
@@ -126,6 +129,33 @@ static void every_key_is_read(void **state)
 	assert_string_equal(c->devices[1].name, "nvme0n1");
 	assert_null(c->devices[1].profile);
 	assert_string_equal(c->devices[1].group, "g1");
+}
+
+static void what_the_ledger_counts_by_is_read(void **state)
+{
+	_cleanup_(config_freep) Config *c = NULL;
+
+	put(*state, 0, "storpower.conf",
+	    "[ledger]\nkeep=no\nprice=0.18\ncurrency=NOK\ncarbon_intensity=30\n"
+	    "carbon_file=/srv/grid\ncarbon_kind=marginal\n");
+	c = get(*state, 0);
+	assert_false(c->ledger.keep);
+	assert_true(c->ledger.price_kwh == 0.18 && c->ledger.g_kwh == 30 && c->ledger.marginal);
+	assert_string_equal(c->ledger.currency, "NOK");
+	assert_string_equal(c->ledger.g_path, "/srv/grid");
+}
+
+static void what_makes_no_sense_of_the_ledger_is_counted(void **state)
+{
+	_cleanup_(config_freep) Config *c = NULL;
+
+	put(*state, 0, "storpower.conf",
+	    "[ledger]\nkeep=maybe\nprice=-1\ncurrency=a long name of a currency\n"
+	    "carbon_intensity=nan\ncarbon_file=grid\ncarbon_kind=green\n");
+	c = get(*state, 6);
+	assert_true(c->ledger.keep && isnan(c->ledger.price_kwh) && isnan(c->ledger.g_kwh));
+	assert_string_equal(c->ledger.currency, "EUR");
+	assert_true(!c->ledger.g_path && !c->ledger.marginal);
 }
 
 static void what_disks_may_spend_on_sleep_is_read(void **state)
@@ -487,6 +517,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		config_test(without_files_there_are_defaults),
 		config_test(every_key_is_read),
+		config_test(what_the_ledger_counts_by_is_read),
+		config_test(what_makes_no_sense_of_the_ledger_is_counted),
 		config_test(what_disks_may_spend_on_sleep_is_read),
 		config_test(a_disk_is_kept_awake_and_its_component_declared),
 		config_test(the_first_main_file_wins_whole),
