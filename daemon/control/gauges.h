@@ -27,6 +27,8 @@ typedef struct Overload {
 	double episode_s; /* of that, since the draw was last within the budget */
 	uint64_t counted_us;
 	uint64_t strict_until_us; /* until then nothing is tolerated; 0: no matter */
+	/* when that last began, and when it ended or will; 0: never */
+	uint64_t strict_from_us, strict_to_us;
 	double seen_s;            /* from an overrun to its being seen, at most */
 	double react_s;           /* from an overrun to the last fast knob, at most, of late */
 } Overload;

@@ -45,9 +45,10 @@ static Learned learned_of(double factor)
 
 static void assert_factor(const Learned *l, Setting s, double factor, double within)
 {
-	double is = predicted(l, s).mb_s / predicted(NULL, s).mb_s;
+	LearnedGuess g = learned_guess(l, drive(), &s, io_us(s));
 
-	assert_true(fabs(is - factor) <= within * factor);
+	assert_true(fabs(g.likely - factor) <= within * factor);
+	assert_true(g.sure <= g.likely);
 }
 
 /* What a drive serves of what its profile says, if what serves its IOs takes so much longer. */
