@@ -119,7 +119,7 @@ static void describe_device(const Control *c, const Managed *md, const Policy *p
 		.model = md->device->model,
 		.profile = md->device->profile,
 		.offer = obedience_offer(md),
-		.mix = served_mix(md),
+		.mix = served_mix(md, &c->fleet),
 		.demand_mb_s = served_demand_mb_s(md, &c->fleet),
 		.limit_w = limits_of_device_w(&c->limits, md),
 		.group = PLAN_NO_GROUP,

@@ -176,20 +176,25 @@ bool served_in_common(const Managed *a, const Managed *b)
 
 double served_demand_mb_s(const Managed *md, const Fleet *f)
 {
-	double sum = md->workload.demand_mb_s;
-	size_t n = 1;
+	double sum = 0;
+	size_t n = 0;
 
-	for_each_device(const Managed, other, f)
+	for_each_device(const Managed, other, f) if (served_in_common(md, other))
 	{
-		if (other == md || !served_in_common(md, other))
-			continue;
 		sum += other->workload.demand_mb_s;
 		n++;
 	}
-	return sum / (double)n;
+	return n ? sum / (double)n : md->workload.demand_mb_s;
 }
 
-/* Those that are set otherwise tell nothing of this setting. */
+const Managed *served_first(const Managed *md, const Fleet *f)
+{
+	for_each_device(const Managed, other, f) if (served_in_common(md, other)) return other;
+	return md;
+}
+
+/* What each serves on average of those that serve in common. NAN: one of them is set otherwise, and
+ * takes what the others leave. */
 static double common_mb_s(const Managed *md, const Fleet *f)
 {
 	Setting setting = learned_part(&md->knobs.actual);
@@ -200,9 +205,10 @@ static double common_mb_s(const Managed *md, const Fleet *f)
 	{
 		Setting its = learned_part(&other->knobs.actual);
 
-		if (other == md || !served_in_common(md, other) || !setting_equal(&its, &setting) ||
-		    changes(other))
+		if (other == md || !served_in_common(md, other))
 			continue;
+		if (!setting_equal(&its, &setting) || changes(other))
+			return NAN;
 		sum += workload_mb_s(&other->workload);
 		n++;
 	}
@@ -213,17 +219,17 @@ static void measure(Managed *md, Tools *t)
 {
 	Served *s = &md->served;
 	Setting setting = learned_part(&md->knobs.actual);
+	double factor, mb_s = common_mb_s(md, t->fleet);
 	Prediction p;
-	double factor;
 
-	if (!setting_equal(&s->setting, &setting))
+	if (!setting_equal(&s->setting, &setting) || isnan(mb_s))
 		s->looks = 0;
 	s->setting = setting;
 	predict_by_profile(md, &p);
-	if (!(p.mb_s > 0))
+	if (!(p.mb_s > 0) || isnan(mb_s))
 		return;
 	s->looks = MIN(s->looks + 1, (unsigned)LAST_LOOK);
-	factor = CLAMP(common_mb_s(md, t->fleet) / p.mb_s, FACTOR_LEAST, FACTOR_MOST);
+	factor = CLAMP(mb_s / p.mb_s, FACTOR_LEAST, FACTOR_MOST);
 	s->factor = s->looks <= FIRST_LOOK ? factor : s->factor + BLEND * (factor - s->factor);
 	if (s->looks < LAST_LOOK)
 		return;
@@ -262,9 +268,12 @@ Need served_take_need(Managed *md, uint64_t now_us)
 	return need(NEED_BETTER_PLAN, CAUSE_SERVES_OTHERWISE);
 }
 
-Mix served_mix(const Managed *md)
+Mix served_mix(const Managed *md, const Fleet *f)
 {
-	Mix mix = md->workload.mix;
+	Mix mix;
+
+	md = served_first(md, f);
+	mix = md->workload.mix;
 
 	mix.learned = md->served.learned.n ? &md->served.learned : NULL;
 	return mix;

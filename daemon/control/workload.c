@@ -142,12 +142,15 @@ static bool fills_depth(const Managed *md)
 	       w->rates.wait_p50_us > WAITS_LONG * w->rates.latency_us;
 }
 
-/* Who splits large IOs into many parts cannot always fill the depth with them. */
+/* Who splits large IOs into many parts cannot always fill the depth with them. Where the host was
+ * busy before, it takes so long to make the parts that hardly any are outstanding. */
 static bool fills_some_depth(const Managed *md)
 {
 	const Workload *w = &md->workload;
 	const Setting *s = &md->knobs.actual;
 
+	if (md->served.outpaced)
+		return s->depth && workload_iops(w) > 0;
 	return s->depth && s->chunk_kib && w->rates.depth >= BUSY_DEPTH &&
 	       w->rates.depth >= SOME_DEPTH * MIN((double)s->depth, w->mix.depth);
 }
@@ -198,10 +201,10 @@ static bool waits_for_pace(const Managed *md)
 /* Does the workload want more than it gets? It keeps all the depth outstanding that it may have; or
  * spends the joules that it is paced to (what pacing holds back is not seen as outstanding), or
  * waits for them; or reaches what the setting is predicted or was found to give. */
-static bool is_saturated(const Managed *md, double near)
+static bool is_saturated(const Managed *md, double near, const Fleet *f)
 {
 	const Workload *w = &md->workload;
-	Mix mix = md->knobs.actual.depth ? served_mix(md) : w->mix;
+	Mix mix = md->knobs.actual.depth ? served_mix(md, f) : w->mix;
 	Prediction p;
 
 	if (workload_iops(w) <= 0)
@@ -258,7 +261,7 @@ void workload_judge(Managed *md, const Policy *policy, const Tools *t)
 
 	if (w->last_io_us == t->now_us && !(reshaped && w->has_mix))
 		judge_mix(w, &md->knobs.actual);
-	w->unheld.now = !is_saturated(md, near);
+	w->unheld.now = !is_saturated(md, near, t->fleet);
 	w->unheld.looks = w->unheld.now ? w->unheld.looks + 1 : 0;
 	w->judged_at = md->knobs.actual;
 	if (!w->unheld.now) {
