@@ -11,7 +11,7 @@
 
 #define FIRST_LOOK   2    /* the one before began under another setting */
 #define LAST_LOOK    4    /* from then on it is believed */
-#define BLEND        0.3  /* weight of the newest look */
+#define MOST_LOOKS   11   /* of so many, from the second on, it is the mean */
 #define MATTERS      0.15 /* of what was planned with... */
 #define MATTERS_ALL  0.02 /* ...and of what the model says */
 #define FACTOR_LEAST 0.001
@@ -228,9 +228,10 @@ static void measure(Managed *md, Tools *t)
 	predict_by_profile(md, &p);
 	if (!(p.mb_s > 0) || isnan(mb_s))
 		return;
-	s->looks = MIN(s->looks + 1, (unsigned)LAST_LOOK);
+	s->looks = MIN(s->looks + 1, (unsigned)MOST_LOOKS);
 	factor = CLAMP(mb_s / p.mb_s, FACTOR_LEAST, FACTOR_MOST);
-	s->factor = s->looks <= FIRST_LOOK ? factor : s->factor + BLEND * (factor - s->factor);
+	s->factor =
+		s->looks <= FIRST_LOOK ? factor : s->factor + (factor - s->factor) / (s->looks - 1);
 	if (s->looks < LAST_LOOK)
 		return;
 	if (!setting.depth)

@@ -12,9 +12,9 @@
 #define MIX_BLEND      0.5  /* weight of the newest second */
 #define BUSY_DEPTH     0.85 /* of the depth it may have: waiting for the device, not for work */
 #define SOME_DEPTH     0.25 /* of that: it may be either */
-#define WAITS_LONG     4 /* times what it takes in the device, or took; known to a factor of two */
+#define WAITS_LONG     4  /* times what it takes in the device, or took; known to a factor of two */
 #define FULL_DEPTH     16 /* so many are outstanding at a device that is seldom without work */
-#define LOOKS          3 /* in a row that show depth to spare */
+#define LOOKS          3  /* in a row that show depth to spare */
 #define DEMAND_CHANGE  0.1 /* relative: worth a new plan */
 #define MIX_CHANGE     0.15
 #define GROWTH         1.25 /* a step more than what it gets, where that is more than it asked for */

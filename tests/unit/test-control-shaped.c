@@ -12,10 +12,10 @@
 #define DRAWN       0.94 /* of what that draws, which steps leave below the limit */
 #define CHANGES     6    /* of settings in the minute after: a few */
 
-static const char host_bound[] = SIM_NODE("balanced")
-	"[devices flash]\nprofile = samsung-pm9a3\ngroup = flash\nqueues = 1\ncount = 2\n"
-	"read = 0%\nrandom = 100%\nread_size = 256K\nwrite_size = 256K\ndepth = 64\n"
-	"demand = saturate\nio_longer = 100us\nio_serial = 100us\n";
+static const char host_bound[] = SIM_NODE(
+	"balanced") "[devices flash]\nprofile = samsung-pm9a3\ngroup = flash\nqueues = 1\ncount = 2\n"
+		    "read = 0%\nrandom = 100%\nread_size = 256K\nwrite_size = 256K\ndepth = 64\n"
+		    "demand = saturate\nio_longer = 100us\nio_serial = 100us\n";
 
 static void open_pair(Fixture *f)
 {
