@@ -148,13 +148,13 @@ static void learn(Managed *md, const Prediction *p, Tools *t)
 {
 	Served *s = &md->served;
 	double depth, io_us = io_us_of(&s->setting, p, &depth);
-	LearnedGuess was = learned_guess(&s->learned, md->device->profile, &s->setting, io_us);
+	double was = learned_factor(&s->learned, md->device->profile, &s->setting, io_us);
 	bool own = learned_at(&s->learned, &s->setting);
 	ServedNote note = { t->now_us, 0, s->factor * p->mb_s, p->mb_s };
 	bool tells;
 	size_t at;
 
-	if (!own && !matters(s->factor, was.likely) && !matters(s->factor, was.sure))
+	if (!own && !matters(s->factor, was))
 		return;
 	if (!s->learned.n)
 		s->mix = md->workload.mix;

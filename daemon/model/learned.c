@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "model/learned.h"
 
-#include <math.h>
-
 /* What an IO misses of its time by the profile: so much, so much for each that is outstanding with
  * it (what serves them serves one at a time), and such a part of its time. Before anything was
  * measured nothing is expected to be missed, to within these. */
@@ -12,8 +10,6 @@
 #define PART      1.0
 /* Of the time that an IO was measured to take. */
 #define MEASURED_DOUBT 0.1
-/* Standard deviations: what is not known is not hoped for. */
-#define DOUBT 0.0
 
 Setting learned_part(const Setting *s)
 {
@@ -59,21 +55,15 @@ static double dot(const double *a, const double *b)
 	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* How far off what is believed of x may be: covariance times x, and its variance. */
-static double spread(const Belief *b, const double *x, double ret[TERMS])
-{
-	for (int i = 0; i < TERMS; i++)
-		ret[i] = dot(b->covariance[i], x);
-	return dot(ret, x);
-}
-
 static void add_measured(Belief *b, const LearnedFactor *m)
 {
 	const double x[TERMS] = { 1, m->setting.depth ?: m->found_depth, m->io_us };
 	double is_us = m->io_us / m->factor, doubt_us = MEASURED_DOUBT * is_us;
 	double off_us = is_us - m->io_us - dot(b->mean, x), gain[TERMS], variance;
 
-	variance = spread(b, x, gain) + doubt_us * doubt_us;
+	for (int i = 0; i < TERMS; i++)
+		gain[i] = dot(b->covariance[i], x);
+	variance = doubt_us * doubt_us + dot(gain, x);
 	for (int i = 0; i < TERMS; i++) {
 		b->mean[i] += gain[i] / variance * off_us;
 		for (int k = 0; k < TERMS; k++)
@@ -112,21 +102,16 @@ static void believe_slower(const Learned *l, const Profile *p, const Setting *s,
 	*ret = (Belief){};
 }
 
-LearnedGuess learned_guess(const Learned *l, const Profile *p, const Setting *s, double io_us)
+double learned_factor(const Learned *l, const Profile *p, const Setting *s, double io_us)
 {
 	const LearnedFactor *own = l ? learned_at(l, s) : NULL;
 	const double x[TERMS] = { 1, s->depth, io_us };
-	double misses_us, off_us, unused[TERMS];
 	Belief b;
 
 	if (own)
-		return (LearnedGuess){ own->factor, own->factor };
-	if (!l || !l->n || !s->depth)
-		return (LearnedGuess){ 1, 1 };
+		return own->factor;
+	if (!l || !s->depth)
+		return 1;
 	believe_slower(l, p, s, &b);
-	misses_us = dot(b.mean, x);
-	if (!(misses_us > 0))
-		return (LearnedGuess){ 1, 1 };
-	off_us = DOUBT * sqrt(MAX(spread(&b, x, unused), 0.0));
-	return (LearnedGuess){ io_us / (io_us + misses_us), io_us / (io_us + misses_us + off_us) };
+	return io_us / (io_us + MAX(dot(b.mean, x), 0.0));
 }

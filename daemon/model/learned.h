@@ -23,13 +23,8 @@ typedef struct Learned {
 Setting learned_part(const Setting *s);
 /* What was measured at this very setting; NULL: nothing was. */
 const LearnedFactor *learned_at(const Learned *l, const Setting *s);
-/* What the predicted throughput of a setting is to be multiplied by. */
-typedef struct LearnedGuess {
-	double likely; /* what it draws is in proportion to that */
-	double sure;   /* no more than this is to be counted on */
-} LearnedGuess;
-
-/* An IO takes io_us there by the profile. A setting that was not measured is taken to miss what
- * explains best those that were. No setting is taken to serve more than the profile says but one
- * where that was measured; where depth is as found, as much. l NULL: 1. */
-LearnedGuess learned_guess(const Learned *l, const Profile *p, const Setting *s, double io_us);
+/* What the predicted throughput of a setting is to be multiplied by, an IO taking io_us there by
+ * the profile. A setting that was not measured is taken to miss what explains best those that were.
+ * No setting is taken to serve more than the profile says but one where that was measured; where
+ * depth is as found, as much. l NULL: 1. */
+double learned_factor(const Learned *l, const Profile *p, const Setting *s, double io_us);

@@ -221,16 +221,16 @@ static void bound(Prediction *p, double most_mb_s)
 static void correct(const StateModel *m, const Mix *mix, const Setting *s, Prediction *ret)
 {
 	const Profile *p = m->profile;
-	LearnedGuess g = learned_guess(mix->learned, p, s, 1e6 * s->depth / ret->iops);
+	double factor = learned_factor(mix->learned, p, s, 1e6 * s->depth / ret->iops);
 	double idle_w = p->idle_w;
 
-	ret->learned = g.sure;
-	if (g.sure == 1)
+	ret->learned = factor;
+	if (factor == 1)
 		return;
-	ret->iops *= g.sure;
-	ret->mb_s *= g.sure;
-	ret->watts = idle_w + (ret->watts - idle_w) * g.likely;
-	if (g.likely > 1)
+	ret->iops *= factor;
+	ret->mb_s *= factor;
+	ret->watts = idle_w + (ret->watts - idle_w) * factor;
+	if (factor > 1)
 		ret->watts = MIN(ret->watts, cap_watts_in(m, s));
 }
 
