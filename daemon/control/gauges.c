@@ -256,6 +256,18 @@ static double settled_w(Gauges *g, const Limits *l, double now_w)
 	return MIN(now_w, g->modelled_w);
 }
 
+/* What made the fallback plan necessary is kept free afterwards, or the next plan would be as the
+ * last one. Where it is measured the readings say so. */
+static double fallback_over_w(Gauges *g)
+{
+	const Overload *o = &g->overload;
+
+	if (g->guarded_us == o->strict_from_us)
+		return 0;
+	g->guarded_us = o->strict_from_us;
+	return isnan(g->measured_w) ? o->strict_over_w : 0;
+}
+
 /* Sensors of all devices together against the budget. */
 static Need judge_node(Gauges *g, const Limits *l, bool settling, const Tools *t)
 {
@@ -269,6 +281,7 @@ static Need judge_node(Gauges *g, const Limits *l, bool settling, const Tools *t
 	if (over > 0 && settling)
 		return NOTHING_NEEDED;
 	g->overrun = over > 0 && !isnan(g->measured_w);
+	over = MAX(over, fallback_over_w(g));
 	g->guard_w = next_guard(g->guard_w, over > 0 ? over : 0, l->budget_w);
 	if (over > 0 || is_given_back(g->planned_guard_w, g->guard_w, l->budget_w))
 		return need(NEED_BETTER_PLAN, CAUSE_DEMAND);

@@ -29,8 +29,9 @@ typedef struct Overload {
 	uint64_t strict_until_us; /* until then nothing is tolerated; 0: no matter */
 	/* when that last began, and when it ended or will; 0: never */
 	uint64_t strict_from_us, strict_to_us;
-	double seen_s;  /* from an overrun to its being seen, at most */
-	double react_s; /* from an overrun to the last fast knob, at most, of late */
+	double strict_over_w; /* drawn above the budget when it began */
+	double seen_s;        /* from an overrun to its being seen, at most */
+	double react_s;       /* from an overrun to the last fast knob, at most, of late */
 } Overload;
 
 typedef struct Gauges {
@@ -39,7 +40,8 @@ typedef struct Gauges {
 	double measured_w; /* of all devices; NAN: not all are measured */
 	double modelled_w; /* the mean of late, where that is held against a limit; 0: it never was
 			    */
-	double guard_w;    /* kept free below the budget because measurements exceeded it */
+	uint64_t guarded_us; /* for the fallback plan that began then there is a guard */
+	double guard_w;      /* kept free below the budget because measurements exceeded it */
 	double planned_guard_w;
 	bool overrun;
 	Overload overload;

@@ -59,6 +59,7 @@ static Need grow_strict(Overload *o, const Limits *l, double draw_w, const Tools
 	if (t->now_us < o->strict_until_us)
 		return NOTHING_NEEDED;
 	o->strict_from_us = t->now_us;
+	o->strict_over_w = draw_w - l->budget_w;
 	o->strict_until_us = o->strict_to_us = t->now_us + STRICT_US;
 	diary_decide(t->diary, "", "more is drawn than the budget allows",
 		     "for %.0f s what the devices can draw counts: %.1f W are drawn of %.1f W",

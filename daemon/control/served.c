@@ -11,6 +11,7 @@
 
 #define FIRST_LOOK   2    /* the one before began under another setting */
 #define LAST_LOOK    4    /* from then on it is believed */
+#define KNOWN_OFF    3    /* the same of one that is known to serve otherwise */
 #define MOST_LOOKS   11   /* of so many, from the second on, it is the mean */
 #define MATTERS      0.15 /* of what was planned with... */
 #define MATTERS_ALL  0.02 /* ...and of what the model says */
@@ -143,7 +144,8 @@ static bool matters(double factor, double was)
 	return fabs(factor - was) > MAX(MATTERS * was, MATTERS_ALL);
 }
 
-/* What was never seen to be wrong is not learned, so that chance moves nothing. */
+/* What was never seen to be wrong is not learned, so that chance moves nothing. Of an outpaced
+ * device the profile is known to be wrong. */
 static void learn(Managed *md, const Prediction *p, Tools *t)
 {
 	Served *s = &md->served;
@@ -154,7 +156,7 @@ static void learn(Managed *md, const Prediction *p, Tools *t)
 	bool tells;
 	size_t at;
 
-	if (!own && !matters(s->factor, was))
+	if (!own && !s->outpaced && !matters(s->factor, was))
 		return;
 	if (!s->learned.n)
 		s->mix = md->workload.mix;
@@ -232,7 +234,7 @@ static void measure(Managed *md, Tools *t)
 	factor = CLAMP(mb_s / p.mb_s, FACTOR_LEAST, FACTOR_MOST);
 	s->factor =
 		s->looks <= FIRST_LOOK ? factor : s->factor + (factor - s->factor) / (s->looks - 1);
-	if (s->looks < LAST_LOOK)
+	if (s->looks < (s->outpaced ? KNOWN_OFF : LAST_LOOK))
 		return;
 	if (!setting.depth)
 		s->outpaced = matters(s->factor, 1) && s->factor < 1;
