@@ -106,11 +106,11 @@ settle() { # SECONDS
   [[ $good -ge 4 ]] || fault "the budget was not met within $1 s"
 }
 
-# Until what is served has been what the plan expects for two seconds: where a device serves less than
+# Until what is served has been what the plan expects for five seconds: where a device serves less than
 # its profile says, that is learned first
 agree() { # SECONDS
   local good=0 i
-  for ((i = 0; i < $1 * 2 && good < 4; i++)); do
+  for ((i = 0; i < $1 * 2 && good < 10; i++)); do
     sleep 0.5
     if [[ $(calculate %d "$(state Throughput) >= 0.8 * $(state ExpectedThroughput)") -eq 1 ]]; then
       good=$((good + 1))

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "control/knob-set.h"
-#include "control/served.h"
 
 #define RATES_LEAST_US (100 * USEC_PER_MSEC)
 #define MIX_BLEND      0.5  /* weight of the newest second */
@@ -201,16 +200,18 @@ static bool waits_for_pace(const Managed *md)
 /* Does the workload want more than it gets? It keeps all the depth outstanding that it may have; or
  * spends the joules that it is paced to (what pacing holds back is not seen as outstanding), or
  * waits for them; or reaches what the setting is predicted or was found to give. */
-static bool is_saturated(const Managed *md, double near, const Fleet *f)
+static bool is_saturated(const Managed *md, double near)
 {
 	const Workload *w = &md->workload;
-	Mix mix = md->knobs.actual.depth ? served_mix(md, f) : w->mix;
+	Mix mix = w->mix;
 	Prediction p;
 
 	if (workload_iops(w) <= 0)
 		return false;
 	if (fills_depth(md) || workload_spends_pace(md, near) || waits_for_pace(md))
 		return true;
+	if (md->knobs.actual.depth && md->served.learned.n)
+		mix.learned = &md->served.learned;
 	predict(md->device->profile, &mix, &md->knobs.actual, &p);
 	return workload_mb_s(w) >= near * p.mb_s;
 }
@@ -261,7 +262,7 @@ void workload_judge(Managed *md, const Policy *policy, const Tools *t)
 
 	if (w->last_io_us == t->now_us && !(reshaped && w->has_mix))
 		judge_mix(w, &md->knobs.actual);
-	w->unheld.now = !is_saturated(md, near, t->fleet);
+	w->unheld.now = !is_saturated(md, near);
 	w->unheld.looks = w->unheld.now ? w->unheld.looks + 1 : 0;
 	w->judged_at = md->knobs.actual;
 	if (!w->unheld.now) {
