@@ -69,11 +69,11 @@ static void adopt(Control *c, Plan *plan)
 
 /* What one device would save now, where it would be set otherwise than it is. What was held until
  * now counts as given back, though that may be on its way. */
-static void weigh_device(const Managed *md, AdviceState *told)
+static void weigh_device(const Managed *md, const Fleet *f, AdviceState *told)
 {
 	const PlannedDevice *p = &md->advised.device;
 	double now_w = md->trust.estimated_w, mb_s = workload_mb_s(&md->workload), would_w;
-	const Mix mix = served_mix(md);
+	const Mix mix = served_mix(md, f);
 	Prediction would;
 
 	if (!md->advised.known || setting_equal(&p->setting, &md->knobs.target))
@@ -93,7 +93,7 @@ static void weigh(Control *c)
 
 	told->n_devices = 0;
 	told->saved_w = told->least_w = told->lost_mb_s = 0;
-	for_each_device(const Managed, md, &c->fleet) weigh_device(md, told);
+	for_each_device(const Managed, md, &c->fleet) weigh_device(md, &c->fleet, told);
 }
 
 static void tell(Control *c)

@@ -111,6 +111,7 @@ typedef struct Served {
 	Setting setting;      /* that is looked at */
 	unsigned looks;       /* at it in a row */
 	double factor;        /* served over predicted in these looks */
+	bool outpaced;        /* nothing being set, it serves less than its profile says */
 	bool asks;            /* for a better plan */
 	uint64_t asked_us;    /* when it last did */
 	uint64_t patience_us; /* the least time from then until it asks again */

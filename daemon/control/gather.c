@@ -119,8 +119,8 @@ static void describe_device(const Control *c, const Managed *md, const Policy *p
 		.model = md->device->model,
 		.profile = md->device->profile,
 		.offer = obedience_offer(md),
-		.mix = served_mix(md),
-		.demand_mb_s = md->workload.demand_mb_s,
+		.mix = served_mix(md, &c->fleet),
+		.demand_mb_s = served_demand_mb_s(md, &c->fleet),
 		.limit_w = limits_of_device_w(&c->limits, md),
 		.group = PLAN_NO_GROUP,
 		.held = gather_is_held(md, now_us) || md->device->protected_why,
@@ -145,20 +145,22 @@ static void describe_device(const Control *c, const Managed *md, const Policy *p
 }
 
 /* What turns sleeps as one, what is flash serves on: of one pool these are two. */
-static bool in_one_pool(const Device *a, const Device *b)
+static bool in_one_pool(const Managed *a, const Managed *b)
 {
-	return streq(a->pool, b->pool) && (a->kind == KIND_HDD) == (b->kind == KIND_HDD);
+	bool a_turns = a->device->kind == KIND_HDD, b_turns = b->device->kind == KIND_HDD;
+
+	return (managed_in_one_pool(a, b) && a_turns == b_turns) || served_in_common(a, b);
 }
 
 /* The number of the device's pool among those of two or more; PLAN_NO_POOL: it is alone. The first
  * device of a pool gives it its number. */
 static size_t pool_of(const Fleet *f, size_t device)
 {
-	const Device *d = f->devices[device]->device;
+	const Managed *md = f->devices[device];
 	size_t first = f->n, n = 0;
 
-	for (size_t i = 0; *d->pool && i < f->n; i++)
-		if (in_one_pool(f->devices[i]->device, d)) {
+	for (size_t i = 0; (*md->device->pool || md->served.outpaced) && i < f->n; i++)
+		if (in_one_pool(f->devices[i], md)) {
 			first = MIN(first, i);
 			n++;
 		}
@@ -333,6 +335,14 @@ static void describe_knobs(const Managed *md, KnobInForce *ret)
 			       .wakes_disk = hk->knob->wakes };
 }
 
+/* What the fallback plan has taken is given back as soon as that has done its work. */
+static uint64_t may_rise_us(const Control *c, const Managed *md, const Policy *policy)
+{
+	if (!policy || overload_was_strict(&c->gauges.overload, md->knobs.tightened_us))
+		return 0;
+	return md->knobs.tightened_us + (policy->dwell_us << md->knobs.vain);
+}
+
 static void describe_in_force(const Control *c, const Managed *md, const Policy *policy,
 			      DeviceInForce *ret)
 {
@@ -352,8 +362,7 @@ static void describe_in_force(const Control *c, const Managed *md, const Policy 
 		.pacing_leaks = trust_is_uncontrolled(md, now_us),
 		.wears = md->wear.account,
 		.exchanges = md->knobs.exchanges,
-		.may_rise_us =
-			md->knobs.tightened_us + (policy ? policy->dwell_us << md->knobs.vain : 0),
+		.may_rise_us = may_rise_us(c, md, policy),
 		.thawed_us = knob_set_thawed_us(md),
 		.settled_us = rest_settled_us(md, now_us),
 	};

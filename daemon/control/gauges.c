@@ -14,6 +14,7 @@
 #define GUARD_MARGIN 1.1  /* of the excess */
 #define GUARD_NEWS   0.01 /* of the limit: worth a new plan when it is given back */
 #define GUARD_MOST   0.2  /* of the limit */
+#define MODELLED     0.3  /* weight of the newest look */
 #define NOISE        3.0  /* standard deviations of a reading */
 
 int gauges_open(Gauges *g, const Tools *t)
@@ -246,6 +247,27 @@ static double noise_w(const Gauges *g, const Limits *l)
 	return NOISE * s->correction.spread * g->measured_w;
 }
 
+/* One look may be chance, and is what the limit tolerates. */
+static double settled_w(Gauges *g, const Limits *l, double now_w)
+{
+	if (isinf(l->budget_w) || !(g->modelled_w > 0))
+		g->modelled_w = now_w;
+	g->modelled_w += MODELLED * (now_w - g->modelled_w);
+	return MIN(now_w, g->modelled_w);
+}
+
+/* What made the fallback plan necessary is kept free afterwards, or the next plan would be as the
+ * last one. Where it is measured the readings say so. */
+static double fallback_over_w(Gauges *g)
+{
+	const Overload *o = &g->overload;
+
+	if (g->guarded_us == o->strict_from_us)
+		return 0;
+	g->guarded_us = o->strict_from_us;
+	return isnan(g->measured_w) ? o->strict_over_w : 0;
+}
+
 /* Sensors of all devices together against the budget. */
 static Need judge_node(Gauges *g, const Limits *l, bool settling, const Tools *t)
 {
@@ -255,10 +277,11 @@ static Need judge_node(Gauges *g, const Limits *l, bool settling, const Tools *t
 	over = g->measured_w - l->budget_w - noise_w(g, l);
 	/* where caps do not hold it within the budget, what is counted has to */
 	if (isnan(over) && tolerates(l))
-		over = modelled_w(t->fleet) - l->budget_w;
+		over = settled_w(g, l, modelled_w(t->fleet)) - l->budget_w;
 	if (over > 0 && settling)
 		return NOTHING_NEEDED;
 	g->overrun = over > 0 && !isnan(g->measured_w);
+	over = MAX(over, fallback_over_w(g));
 	g->guard_w = next_guard(g->guard_w, over > 0 ? over : 0, l->budget_w);
 	if (over > 0 || is_given_back(g->planned_guard_w, g->guard_w, l->budget_w))
 		return need(NEED_BETTER_PLAN, CAUSE_DEMAND);

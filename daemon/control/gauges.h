@@ -27,15 +27,21 @@ typedef struct Overload {
 	double episode_s; /* of that, since the draw was last within the budget */
 	uint64_t counted_us;
 	uint64_t strict_until_us; /* until then nothing is tolerated; 0: no matter */
-	double seen_s;            /* from an overrun to its being seen, at most */
-	double react_s;           /* from an overrun to the last fast knob, at most, of late */
+	/* when that last began, and when it ended or will; 0: never */
+	uint64_t strict_from_us, strict_to_us;
+	double strict_over_w; /* drawn above the budget when it began */
+	double seen_s;        /* from an overrun to its being seen, at most */
+	double react_s;       /* from an overrun to the last fast knob, at most, of late */
 } Overload;
 
 typedef struct Gauges {
 	Gauge *gauges;
 	size_t n;
 	double measured_w; /* of all devices; NAN: not all are measured */
-	double guard_w;    /* kept free below the budget because measurements exceeded it */
+	double modelled_w; /* the mean of late, where that is held against a limit; 0: it never was
+			    */
+	uint64_t guarded_us; /* for the fallback plan that began then there is a guard */
+	double guard_w;      /* kept free below the budget because measurements exceeded it */
 	double planned_guard_w;
 	bool overrun;
 	Overload overload;

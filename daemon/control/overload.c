@@ -58,7 +58,9 @@ static Need grow_strict(Overload *o, const Limits *l, double draw_w, const Tools
 {
 	if (t->now_us < o->strict_until_us)
 		return NOTHING_NEEDED;
-	o->strict_until_us = t->now_us + STRICT_US;
+	o->strict_from_us = t->now_us;
+	o->strict_over_w = draw_w - l->budget_w;
+	o->strict_until_us = o->strict_to_us = t->now_us + STRICT_US;
 	diary_decide(t->diary, "", "more is drawn than the budget allows",
 		     "for %.0f s what the devices can draw counts: %.1f W are drawn of %.1f W",
 		     (double)STRICT_US / USEC_PER_SEC, draw_w, l->budget_w);
@@ -115,6 +117,11 @@ double overload_at_once_w(const Overload *o, const Limits *l, const Tools *t)
 			least_w = MIN(least_w, limit_w * overload_at_once(o, c->tolerance_s));
 	}
 	return least_w;
+}
+
+bool overload_was_strict(const Overload *o, uint64_t then_us)
+{
+	return o->strict_to_us && then_us >= o->strict_from_us && then_us <= o->strict_to_us;
 }
 
 bool overload_clear_due(Overload *o, uint64_t now_us)

@@ -22,4 +22,6 @@ double overload_at_once(const Overload *o, double tolerance_s);
 /* What all devices may draw at once under the active claims on the node: the least limit itself
  * where nothing is tolerated. 0: nothing is tolerated now. */
 double overload_at_once_w(const Overload *o, const Limits *l, const Tools *t);
+/* Did the fallback plan hold then, or did its last steps come in? */
+bool overload_was_strict(const Overload *o, uint64_t then_us);
 bool overload_clear_due(Overload *o, uint64_t now_us);

@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "control/knob-set.h"
 #include "control/waking.h"
 #include "control/workload.h"
 
 #define FIRST_LOOK   2    /* the one before began under another setting */
 #define LAST_LOOK    4    /* from then on it is believed */
-#define BLEND        0.3  /* weight of the newest look */
+#define KNOWN_OFF    3    /* the same of one that is known to serve otherwise */
+#define MOST_LOOKS   11   /* of so many, from the second on, it is the mean */
 #define MATTERS      0.15 /* of what was planned with... */
 #define MATTERS_ALL  0.02 /* ...and of what the model says */
 #define FACTOR_LEAST 0.001
@@ -25,6 +27,7 @@
  * share what serves it, would be set otherwise all the time. */
 #define PATIENCE_US      (4 * USEC_PER_SEC)
 #define PATIENCE_MOST_US (300 * USEC_PER_SEC)
+#define SHORT            0.75 /* of what was planned */
 
 static bool is_other_mix(const Mix *a, const Mix *b)
 {
@@ -90,11 +93,21 @@ static void predict_by_profile(const Managed *md, Prediction *ret)
 	predict(md->device->profile, &md->workload.mix, &s, ret);
 }
 
-/* Does the setting alone hold it back? As found nothing tells whether there was work waiting. */
+/* Does the setting alone hold it back? Or, as found, the device itself? */
 static bool is_held_back(const Managed *md)
 {
-	return md->knobs.actual.depth && !changes(md) && workload_held_by_depth(md) &&
-	       !workload_spends_pace(md, PACED_NEAR);
+	if (changes(md))
+		return false;
+	if (!md->knobs.actual.depth)
+		return workload_fills_device(md);
+	return workload_held_by_depth(md) && !workload_spends_pace(md, PACED_NEAR);
+}
+
+/* That an IO takes there by the profile, and how many are outstanding with it. */
+static double io_us_of(const Setting *s, const Prediction *p, double *ret_depth)
+{
+	*ret_depth = s->depth ?: p->depth;
+	return 1e6 * *ret_depth / p->iops;
 }
 
 /* The place of the setting; that measured longest ago makes room. */
@@ -131,18 +144,19 @@ static bool matters(double factor, double was)
 	return fabs(factor - was) > MAX(MATTERS * was, MATTERS_ALL);
 }
 
-/* What was never seen to be wrong is not learned, so that chance moves nothing. */
+/* What was never seen to be wrong is not learned, so that chance moves nothing. Of an outpaced
+ * device the profile is known to be wrong. */
 static void learn(Managed *md, const Prediction *p, Tools *t)
 {
 	Served *s = &md->served;
-	double io_us = 1e6 * s->setting.depth / p->iops;
+	double depth, io_us = io_us_of(&s->setting, p, &depth);
 	double was = learned_factor(&s->learned, md->device->profile, &s->setting, io_us);
 	bool own = learned_at(&s->learned, &s->setting);
 	ServedNote note = { t->now_us, 0, s->factor * p->mb_s, p->mb_s };
 	bool tells;
 	size_t at;
 
-	if (!own && !matters(s->factor, was))
+	if (!own && !s->outpaced && !matters(s->factor, was))
 		return;
 	if (!s->learned.n)
 		s->mix = md->workload.mix;
@@ -150,30 +164,81 @@ static void learn(Managed *md, const Prediction *p, Tools *t)
 	tells = !own || matters(s->factor, s->notes[at].told);
 	note.told = tells ? s->factor : s->notes[at].told;
 	s->notes[at] = note;
-	s->learned.of[at] = (LearnedFactor){ s->setting, s->factor, io_us };
+	s->learned.of[at] = (LearnedFactor){ s->setting, s->factor, io_us, depth };
 	s->asks |= tells;
 	if (tells)
 		tell(md, &note, t);
+}
+
+bool served_in_common(const Managed *a, const Managed *b)
+{
+	return a->served.outpaced && b->served.outpaced &&
+	       a->device->profile == b->device->profile && !*a->device->pool && !*b->device->pool;
+}
+
+double served_demand_mb_s(const Managed *md, const Fleet *f)
+{
+	double sum = 0;
+	size_t n = 0;
+
+	for_each_device(const Managed, other, f) if (served_in_common(md, other))
+	{
+		sum += other->workload.demand_mb_s;
+		n++;
+	}
+	return n ? sum / (double)n : md->workload.demand_mb_s;
+}
+
+const Managed *served_first(const Managed *md, const Fleet *f)
+{
+	for_each_device(const Managed, other, f) if (served_in_common(md, other)) return other;
+	return md;
+}
+
+/* What each serves on average of those that serve in common. NAN: one of them is set otherwise, and
+ * takes what the others leave. */
+static double common_mb_s(const Managed *md, const Fleet *f)
+{
+	Setting setting = learned_part(&md->knobs.actual);
+	double sum = workload_mb_s(&md->workload);
+	size_t n = 1;
+
+	for_each_device(const Managed, other, f)
+	{
+		Setting its = learned_part(&other->knobs.actual);
+
+		if (other == md || !served_in_common(md, other))
+			continue;
+		if (!setting_equal(&its, &setting) || changes(other))
+			return NAN;
+		sum += workload_mb_s(&other->workload);
+		n++;
+	}
+	return sum / (double)n;
 }
 
 static void measure(Managed *md, Tools *t)
 {
 	Served *s = &md->served;
 	Setting setting = learned_part(&md->knobs.actual);
+	double factor, mb_s = common_mb_s(md, t->fleet);
 	Prediction p;
-	double factor;
 
-	if (!setting_equal(&s->setting, &setting))
+	if (!setting_equal(&s->setting, &setting) || isnan(mb_s))
 		s->looks = 0;
 	s->setting = setting;
 	predict_by_profile(md, &p);
-	if (!(p.mb_s > 0))
+	if (!(p.mb_s > 0) || isnan(mb_s))
 		return;
-	s->looks = MIN(s->looks + 1, (unsigned)LAST_LOOK);
-	factor = CLAMP(workload_mb_s(&md->workload) / p.mb_s, FACTOR_LEAST, FACTOR_MOST);
-	s->factor = s->looks <= FIRST_LOOK ? factor : s->factor + BLEND * (factor - s->factor);
-	if (s->looks == LAST_LOOK)
-		learn(md, &p, t);
+	s->looks = MIN(s->looks + 1, (unsigned)MOST_LOOKS);
+	factor = CLAMP(mb_s / p.mb_s, FACTOR_LEAST, FACTOR_MOST);
+	s->factor =
+		s->looks <= FIRST_LOOK ? factor : s->factor + (factor - s->factor) / (s->looks - 1);
+	if (s->looks < (s->outpaced ? KNOWN_OFF : LAST_LOOK))
+		return;
+	if (!setting.depth)
+		s->outpaced = matters(s->factor, 1) && s->factor < 1;
+	learn(md, &p, t);
 }
 
 void served_judge(Managed *md, Tools *t)
@@ -185,12 +250,19 @@ void served_judge(Managed *md, Tools *t)
 		md->served.looks = 0;
 }
 
+/* Much less than planned: who waits for a better plan then loses more than a change costs. */
+static bool falls_short(const Managed *md)
+{
+	return knob_set_touched(md) &&
+	       workload_mb_s(&md->workload) < SHORT * md->planned.device.mb_s;
+}
+
 Need served_take_need(Managed *md, uint64_t now_us)
 {
 	Served *s = &md->served;
 	uint64_t waited_us = now_us - s->asked_us;
 
-	if (!s->asks || waited_us < s->patience_us)
+	if (!s->asks || (waited_us < s->patience_us && !falls_short(md)))
 		return NOTHING_NEEDED;
 	s->patience_us = waited_us < 4 * s->patience_us ? MIN(2 * s->patience_us, PATIENCE_MOST_US)
 							: PATIENCE_US;
@@ -199,9 +271,12 @@ Need served_take_need(Managed *md, uint64_t now_us)
 	return need(NEED_BETTER_PLAN, CAUSE_SERVES_OTHERWISE);
 }
 
-Mix served_mix(const Managed *md)
+Mix served_mix(const Managed *md, const Fleet *f)
 {
-	Mix mix = md->workload.mix;
+	Mix mix;
+
+	md = served_first(md, f);
+	mix = md->workload.mix;
 
 	mix.learned = md->served.learned.n ? &md->served.learned : NULL;
 	return mix;

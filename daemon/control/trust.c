@@ -70,10 +70,10 @@ double trust_base_w(const Managed *md)
 }
 
 /* What the planner expects of the setting in force, for what is asked of the device now. */
-static void note_modelled(Managed *md)
+static void note_modelled(Managed *md, const Fleet *f)
 {
 	Trust *t = &md->trust;
-	Mix mix = served_mix(md);
+	Mix mix = served_mix(md, f);
 	Prediction p;
 
 	predict_demand(md->device->profile, &mix, &md->knobs.actual, md->workload.demand_mb_s, &p);
@@ -92,7 +92,7 @@ static Need judge_power(Managed *md, Tools *t)
 	double cap_w = cap_watts(p, &md->knobs.actual);
 	Prediction expected;
 
-	note_modelled(md);
+	note_modelled(md, t->fleet);
 	predict_demand(p, &w->mix, &md->knobs.actual, workload_mb_s(w), &expected);
 	md->trust.estimated_w = expected.watts;
 	if (!isnan(w->rates.joules_per_s))

@@ -11,10 +11,13 @@
 #define MIX_BLEND      0.5  /* weight of the newest second */
 #define BUSY_DEPTH     0.85 /* of the depth it may have: waiting for the device, not for work */
 #define SOME_DEPTH     0.25 /* of that: it may be either */
-#define WAITS_LONG     4 /* times what it takes in the device, or took; known to a factor of two */
-#define LOOKS          3 /* in a row that show depth to spare */
+#define WAITS_LONG     4  /* times what it takes in the device, or took; known to a factor of two */
+#define FULL_DEPTH     16 /* so many are outstanding at a device that is seldom without work */
+#define LOOKS          3  /* in a row that show depth to spare */
 #define DEMAND_CHANGE  0.1 /* relative: worth a new plan */
 #define MIX_CHANGE     0.15
+#define GROWTH         1.25 /* a step more than what it gets, where that is more than it asked for */
+#define FORGETS        0.3  /* weight of a look that asks for less than those before */
 #define REMEMBERED_US  (3600 * USEC_PER_SEC) /* then it may ask for more by now */
 
 void workload_init(Managed *md, uint64_t now_us)
@@ -138,12 +141,15 @@ static bool fills_depth(const Managed *md)
 	       w->rates.wait_p50_us > WAITS_LONG * w->rates.latency_us;
 }
 
-/* Who splits large IOs into many parts cannot always fill the depth with them. */
+/* Who splits large IOs into many parts cannot always fill the depth with them. Where the host was
+ * busy before, it takes so long to make the parts that hardly any are outstanding. */
 static bool fills_some_depth(const Managed *md)
 {
 	const Workload *w = &md->workload;
 	const Setting *s = &md->knobs.actual;
 
+	if (md->served.outpaced)
+		return s->depth && workload_iops(w) > 0;
 	return s->depth && s->chunk_kib && w->rates.depth >= BUSY_DEPTH &&
 	       w->rates.depth >= SOME_DEPTH * MIN((double)s->depth, w->mix.depth);
 }
@@ -153,6 +159,14 @@ bool workload_held_by_depth(const Managed *md)
 	return fills_depth(md) ||
 	       (fills_some_depth(md) &&
 		md->workload.demand_mb_s * (1 - DEMAND_CHANGE) > workload_mb_s(&md->workload));
+}
+
+bool workload_fills_device(const Managed *md)
+{
+	const Workload *w = &md->workload;
+
+	return !knob_set_touched(md) && w->rates.depth >= FULL_DEPTH &&
+	       w->rates.depth >= BUSY_DEPTH * w->mix.depth;
 }
 
 /* Of a look that began under another pace, the lower of the two. */
@@ -185,27 +199,43 @@ static bool waits_for_pace(const Managed *md)
 
 /* Does the workload want more than it gets? It keeps all the depth outstanding that it may have; or
  * spends the joules that it is paced to (what pacing holds back is not seen as outstanding), or
- * waits for them; or reaches what the setting is predicted to give. */
+ * waits for them; or reaches what the setting is predicted or was found to give. */
 static bool is_saturated(const Managed *md, double near)
 {
 	const Workload *w = &md->workload;
+	Mix mix = w->mix;
 	Prediction p;
 
 	if (workload_iops(w) <= 0)
 		return false;
 	if (fills_depth(md) || workload_spends_pace(md, near) || waits_for_pace(md))
 		return true;
-	predict(md->device->profile, &w->mix, &md->knobs.actual, &p);
+	if (md->knobs.actual.depth && md->served.learned.n)
+		mix.learned = &md->served.learned;
+	predict(md->device->profile, &mix, &md->knobs.actual, &p);
 	return workload_mb_s(w) >= near * p.mb_s;
 }
 
 /* Who is held back asks for what it asked for before; else it would be given all, found not to use
- * it, and be held back again. Who gets more than that asks for more. */
+ * it, and be held back again. Who gets more than that asks for a step more: for all that the device
+ * could give it would be taken to draw all that the device can. */
 static double held_back_mb_s(Workload *w, uint64_t now_us)
 {
-	if (now_us >= w->unheld.until_us || workload_mb_s(w) > w->unheld.mb_s)
+	if (now_us >= w->unheld.until_us)
 		w->unheld.mb_s = INFINITY;
+	else if (workload_mb_s(w) > w->unheld.mb_s)
+		w->unheld.mb_s = GROWTH * workload_mb_s(w);
 	return w->unheld.mb_s;
+}
+
+/* One look may be chance: what was asked for before is forgotten slowly. */
+static void note_unheld(Workload *w, uint64_t now_us)
+{
+	double mb_s = workload_mb_s(w), was = w->unheld.mb_s;
+
+	w->demand_mb_s = mb_s;
+	w->unheld.mb_s = isfinite(was) && mb_s < was ? was + FORGETS * (mb_s - was) : mb_s;
+	w->unheld.until_us = now_us + REMEMBERED_US;
 }
 
 /* Who works for a stripe waits for the slowest of its members. */
@@ -245,8 +275,7 @@ void workload_judge(Managed *md, const Policy *policy, const Tools *t)
 		return;
 	if (fills_some_depth(md) || pool_held_back(md, t))
 		return;
-	w->demand_mb_s = w->unheld.mb_s = workload_mb_s(w);
-	w->unheld.until_us = t->now_us + REMEMBERED_US;
+	note_unheld(w, t->now_us);
 }
 
 void workload_forget_counters(Managed *md)

@@ -30,6 +30,10 @@ static inline double workload_iops(const Workload *w)
 /* Is it the depth that its setting lets it have that holds it back? It keeps that outstanding, or
  * waits for it, or keeps some and asks for more than it gets. false: no depth is set. */
 bool workload_held_by_depth(const Managed *md);
+/* Is it the device itself that holds it back? Nothing is set, and many are outstanding all the
+ * time.
+ */
+bool workload_fills_device(const Managed *md);
 /* Does it spend the joules that it is paced to, up to that part? false: it is not paced. */
 bool workload_spends_pace(const Managed *md, double near);
 

@@ -57,7 +57,7 @@ static double dot(const double *a, const double *b)
 
 static void add_measured(Belief *b, const LearnedFactor *m)
 {
-	const double x[TERMS] = { 1, m->setting.depth, m->io_us };
+	const double x[TERMS] = { 1, m->setting.depth ?: m->found_depth, m->io_us };
 	double is_us = m->io_us / m->factor, doubt_us = MEASURED_DOUBT * is_us;
 	double off_us = is_us - m->io_us - dot(b->mean, x), gain[TERMS], variance;
 
@@ -71,20 +71,47 @@ static void add_measured(Belief *b, const LearnedFactor *m)
 	}
 }
 
+static void believe(const Learned *l, const Profile *p, const Setting *s, const double *terms,
+		    Belief *ret)
+{
+	*ret = (Belief){};
+	for (int i = 0; i < TERMS; i++)
+		ret->covariance[i][i] = terms[i] * terms[i];
+	for (size_t i = 0; i < l->n; i++)
+		if (tells_of(p, &l->of[i].setting, s))
+			add_measured(ret, &l->of[i]);
+}
+
+/* No term makes an IO faster: one that seems to is left out, or short IOs would be believed to take
+ * no time at all. */
+static void believe_slower(const Learned *l, const Profile *p, const Setting *s, Belief *ret)
+{
+	double terms[TERMS] = { FIXED_US, PER_IO_US, PART };
+
+	for (int left = TERMS; left > 0; left--) {
+		int least = 0;
+
+		believe(l, p, s, terms, ret);
+		for (int i = 1; i < TERMS; i++)
+			if (ret->mean[i] * terms[i] < ret->mean[least] * terms[least])
+				least = i;
+		if (ret->mean[least] >= 0)
+			return;
+		terms[least] = 0;
+	}
+	*ret = (Belief){};
+}
+
 double learned_factor(const Learned *l, const Profile *p, const Setting *s, double io_us)
 {
 	const LearnedFactor *own = l ? learned_at(l, s) : NULL;
 	const double x[TERMS] = { 1, s->depth, io_us };
-	Belief b = { .covariance = { { FIXED_US * FIXED_US },
-				     { 0, PER_IO_US * PER_IO_US },
-				     { 0, 0, PART * PART } } };
+	Belief b;
 
 	if (own)
 		return own->factor;
 	if (!l || !s->depth)
 		return 1;
-	for (size_t i = 0; i < l->n; i++)
-		if (tells_of(p, &l->of[i].setting, s))
-			add_measured(&b, &l->of[i]);
+	believe_slower(l, p, s, &b);
 	return io_us / (io_us + MAX(dot(b.mean, x), 0.0));
 }

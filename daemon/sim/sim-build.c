@@ -58,6 +58,7 @@ static void make_nature(SimDevice *s, const SimFile *f, const SimGroup *g, const
 	n->ceiling_factor = 1 - CEILING_SLACK * sim_uniform(n->seed, DRAW_CEILING);
 	n->within_rated = f->errors.model <= p->error;
 	n->io_longer_us = (double)g->io_longer_us;
+	n->io_serial_us = (double)g->io_serial_us;
 	n->queues = p->kind == KIND_NVME ? g->queues : 1;
 	n->cache_bytes = g->cache ? (double)g->cache_bytes : 0;
 	n->cached_reads = g->cached_reads;

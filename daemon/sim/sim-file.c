@@ -178,6 +178,7 @@ static const Key devices_keys[] = {
 	{ "cached_reads", KEY_SHARE, KEY_AT(SimGroup, cached_reads) },
 	{ "workload", KEY_TEXT, KEY_AT(SimGroup, workload) },
 	{ "io_longer", KEY_DURATION, KEY_AT(SimGroup, io_longer_us), .max = USEC_PER_SEC },
+	{ "io_serial", KEY_DURATION, KEY_AT(SimGroup, io_serial_us), .max = USEC_PER_SEC },
 	KEYS_OF_FAMILY(SimGroup, family),
 	KEYS_OF_WORKLOAD(SimGroup, own.)
 };

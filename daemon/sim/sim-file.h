@@ -32,6 +32,7 @@ typedef struct SimGroup {
 	uint64_t cache_bytes;
 	double cached_reads;
 	uint64_t io_longer_us; /* each IO takes so much longer than its profile says */
+	uint64_t io_serial_us; /* so much longer again for each that is outstanding with it */
 	SimFamily family;      /* of its profile; error or drift.most NAN: the node's */
 } SimGroup;
 

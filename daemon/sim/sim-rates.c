@@ -65,10 +65,11 @@ static double longer_io(const SimNature *n, const Mix *mix, const Setting *s, co
 {
 	double depth = split(mix, s->chunk_kib).depth, io_us;
 
-	if (!(n->io_longer_us > 0) || !(p->iops > 0))
+	if (!(n->io_longer_us + n->io_serial_us > 0) || !(p->iops > 0))
 		return 1;
-	io_us = 1e6 * (s->depth ? fmin(depth, s->depth) : depth) / p->iops;
-	return io_us / (io_us + n->io_longer_us);
+	depth = s->depth ? fmin(depth, s->depth) : depth;
+	io_us = 1e6 * depth / p->iops;
+	return io_us / (io_us + n->io_longer_us + n->io_serial_us * depth);
 }
 
 static void forecast(const SimNature *n, const Mix *mix, const Setting *s, struct SimForecastOf *f)
@@ -87,7 +88,7 @@ static void forecast(const SimNature *n, const Mix *mix, const Setting *s, struc
 	f->mb_s = p.mb_s * part;
 	alone.depth = 1;
 	predict(n->profile, mix, &alone, &p);
-	f->alone_us = p.iops > 0 ? 1e6 / p.iops + n->io_longer_us : 0;
+	f->alone_us = p.iops > 0 ? 1e6 / p.iops + n->io_longer_us + n->io_serial_us : 0;
 	f->valid = true;
 }
 

@@ -44,6 +44,7 @@ typedef struct SimNature {
 	double ceiling_factor; /* how closely hardware keeps below its own ceilings, 0.98..1 */
 	bool within_rated;     /* its own error is no larger than the profile states */
 	double io_longer_us;   /* each IO takes so much longer than the profile says */
+	double io_serial_us; /* and so much for each that is outstanding with it, itself included */
 	unsigned queues;
 	uint64_t epoch_us;   /* the workload's time 0 */
 	double cache_bytes;  /* of the cache above it; 0: none */

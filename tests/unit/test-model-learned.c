@@ -102,6 +102,29 @@ of_one_short_io_the_same_time_is_missed_elsewhere_and_of_a_long_one_the_same_par
 	assert_factor(&l, shaped(32, 256), true_factor(&slow, shaped(32, 256)), 0.1);
 }
 
+/* Long IOs that were slow, and one that is less so, do not make short ones free. */
+static void what_missed_least_makes_no_other_faster(void **state)
+{
+	Setting found = SETTING_AS_FOUND;
+	Learned l = {};
+
+	(void)state;
+	l.of[l.n++] = (LearnedFactor){ found, 0.35, 6000, 64 };
+	measure(&l, &(Slower){ 0, 0, 0.7 }, shaped(16, 64));
+	assert_true(predicted(&l, shaped(4, 4)).learned < 0.75);
+}
+
+static void as_found_it_tells_of_what_is_set(void **state)
+{
+	const Slower slow = { 0, 0, 1.2 };
+	Learned l = {};
+
+	(void)state;
+	l.of[l.n++] = (LearnedFactor){ SETTING_AS_FOUND, 1 / 2.2, 9000, 64 };
+	assert_factor(&l, shaped(64, 128), true_factor(&slow, shaped(64, 128)), 0.2);
+	assert_factor(&l, shaped(16, 128), true_factor(&slow, shaped(16, 128)), 0.2);
+}
+
 static void of_as_found_and_of_looser_states_nothing_is_told(void **state)
 {
 	Learned l = learned_of(0.3);
@@ -168,6 +191,8 @@ int main(void)
 		cmocka_unit_test(from_three_settings_others_are_known_to_a_fifth),
 		cmocka_unit_test(
 			of_one_short_io_the_same_time_is_missed_elsewhere_and_of_a_long_one_the_same_part),
+		cmocka_unit_test(what_missed_least_makes_no_other_faster),
+		cmocka_unit_test(as_found_it_tells_of_what_is_set),
 		cmocka_unit_test(of_as_found_and_of_looser_states_nothing_is_told),
 		cmocka_unit_test(what_serves_more_is_believed_of_itself_alone),
 		cmocka_unit_test(its_own_measurement_counts_before_what_others_tell),
