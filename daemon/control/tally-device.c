@@ -143,10 +143,10 @@ static bool is_set(const Managed *md)
 
 /* What it would have drawn as found over what it draws as it is set, by the model: the same sensor
  * would have erred alike. */
-static double unlimited_factor(const Managed *md)
+static double unlimited_factor(const Managed *md, const Fleet *f)
 {
 	const Profile *p = md->device->profile;
-	const Mix mix = served_mix(md);
+	const Mix mix = served_mix(md, f);
 	Prediction found, now;
 
 	predict_demand(p, &mix, &SETTING_AS_FOUND, md->workload.demand_mb_s, &found);
@@ -154,7 +154,7 @@ static double unlimited_factor(const Managed *md)
 	return now.watts > 0 ? MAX(found.watts / now.watts, 1.0) : 1;
 }
 
-static void compare(Tallied *t, double seconds)
+static void compare(Tallied *t, const TallySpan *span)
 {
 	const Managed *md = t->md;
 	int64_t *of = t->span.of, energy = of[AMOUNT_ENERGY_UJ];
@@ -163,13 +163,13 @@ static void compare(Tallied *t, double seconds)
 
 	of[AMOUNT_UNLIMITED_UJ] = of[AMOUNT_TURNING_UJ] = energy;
 	if (managed_asleep(md))
-		of[AMOUNT_TURNING_UJ] +=
-			MICRO(MAX(md->device->profile->idle_w - trust_base_w(md), 0.0) * seconds);
+		of[AMOUNT_TURNING_UJ] += MICRO(
+			MAX(md->device->profile->idle_w - trust_base_w(md), 0.0) * span->seconds);
 	if (!is_set(md) || waking_under_way(md))
 		return;
-	of[AMOUNT_UNLIMITED_UJ] = llround((double)energy * unlimited_factor(md));
+	of[AMOUNT_UNLIMITED_UJ] = llround((double)energy * unlimited_factor(md, span->fleet));
 	if (isfinite(lost_mb_s) && !managed_asleep(md))
-		of[AMOUNT_LOST_BYTES] = llround(MAX(lost_mb_s, 0.0) * 1e6 * seconds);
+		of[AMOUNT_LOST_BYTES] = llround(MAX(lost_mb_s, 0.0) * 1e6 * span->seconds);
 }
 
 static void charge(Amounts *a, const Rate *rate)
@@ -212,25 +212,25 @@ static void skip(Tallied *t)
 	t->known = true;
 }
 
-static int end(Tallied *t, double seconds, const Rate *rate)
+static int end(Tallied *t, const TallySpan *span)
 {
 	int64_t *of = t->span.of;
 
-	of[AMOUNT_HIGHEST_MW] = llround(energy_j(t) / seconds * 1e3);
-	compare(t, seconds);
-	charge(&t->span, rate);
+	of[AMOUNT_HIGHEST_MW] = llround(energy_j(t) / span->seconds * 1e3);
+	compare(t, span);
+	charge(&t->span, &span->rate);
 	amounts_add(&t->sum, &t->span);
 	skip(t);
 	return name_thing(t);
 }
 
-int tally_devices_count(TallyDevices *d, const Gauges *g, double seconds, const Rate *rate)
+int tally_devices_count(TallyDevices *d, const TallySpan *span)
 {
 	int r = 0;
 
-	for_each_tallied(Tallied, t, d) begin(t, seconds);
-	share_all(d, g, seconds);
-	for_each_tallied(Tallied, t, d) if (r >= 0) r = end(t, seconds, rate);
+	for_each_tallied(Tallied, t, d) begin(t, span->seconds);
+	share_all(d, span->gauges, span->seconds);
+	for_each_tallied(Tallied, t, d) if (r >= 0) r = end(t, span);
 	return r;
 }
 

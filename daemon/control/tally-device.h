@@ -26,6 +26,14 @@ typedef struct TallyDevices {
 	size_t n;
 } TallyDevices;
 
+/* From the last look to this one. */
+typedef struct TallySpan {
+	double seconds;
+	const Gauges *gauges;
+	const Fleet *fleet;
+	Rate rate;
+} TallySpan;
+
 #define for_each_tallied(type, td, devices)                                                        \
 	for (type *td = (devices)->all; (td) < (devices)->all + (devices)->n; (td)++)
 
@@ -35,7 +43,7 @@ void tally_devices_done(TallyDevices *t);
 /* What they have drawn and moved in that time: by sensors, or by model and counters. What sensors
  * of several devices measured is shared among those that have none of their own, as model and
  * counters share it. -ENOMEM. */
-int tally_devices_count(TallyDevices *t, const Gauges *g, double seconds, const Rate *rate);
+int tally_devices_count(TallyDevices *t, const TallySpan *span);
 /* What they do from now on counts; what they did before does not. */
 void tally_devices_skip(TallyDevices *t);
 const Tallied *tally_devices_find(const TallyDevices *t, const Device *d); /* NULL */

@@ -147,8 +147,12 @@ static int add_claims(Tally *t, const TallyNode *node, const Tools *tools, int64
 
 static int count(Tally *t, const TallyNode *node, Tools *tools, double seconds, int64_t time_s)
 {
-	const Rate rate = tariff_at(&t->tariff, &tools->config->ledger.tariff, time_s);
-	int r = tally_devices_count(&t->devices, node->gauges, seconds, &rate);
+	const TallySpan span = { .seconds = seconds,
+				 .gauges = node->gauges,
+				 .fleet = tools->fleet,
+				 .rate = tariff_at(&t->tariff, &tools->config->ledger.tariff,
+						   time_s) };
+	int r = tally_devices_count(&t->devices, &span);
 
 	if (r >= 0)
 		r = add_node(t, node, time_s);
