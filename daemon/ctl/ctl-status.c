@@ -360,7 +360,7 @@ int verb_status(Ctl *c)
 		return STATUS_OK;
 	}
 	if (json_true(state, "Enforcing"))
-		(void)ctl_try_plan(c, &(PlanAsked){ 100, "%", NULL }, &plan);
+		(void)ctl_try_plan(c, &(PlanAsked){ 100, "%", NULL }, NULL, &plan);
 	if (!*json_text(state, "Simulated"))
 		waiting = ctl_get_waiting(c);
 	s.state = state;
