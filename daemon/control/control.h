@@ -186,7 +186,8 @@ typedef struct ControlState {
 	NodeLoad load;
 	bool enforcing;
 	bool degraded;
-	double shortfall_w;
+	double shortfall_w;       /* of the limit that misses most */
+	double node_shortfall_w;  /* of the node's */
 	uint64_t last_enforce_us; /* from the event to the last fast knob of the last plan */
 	NodeOverload overload;
 	size_t n_devices;

@@ -46,11 +46,18 @@ static double excess_w(const Control *c)
 		       : 0;
 }
 
+static double node_shortfall_w(const Control *c)
+{
+	const Plan *p = c->enforcement.plan;
+
+	return MAX(p ? p->shortfall_w : 0, excess_w(c));
+}
+
 static double shortfall_w(const Control *c)
 {
 	const Plan *p = c->enforcement.plan;
 
-	return MAX(p ? MAX(p->shortfall_w, p->limit_shortfall_w) : 0, excess_w(c));
+	return MAX(p ? p->limit_shortfall_w : 0, node_shortfall_w(c));
 }
 
 static NodeWatts node_watts(const Control *c)
@@ -91,6 +98,7 @@ void control_state(const Control *c, ControlState *ret)
 		.load = node_load(c),
 		.enforcing = c->limits.enforcing,
 		.shortfall_w = shortfall_w(c),
+		.node_shortfall_w = node_shortfall_w(c),
 		.last_enforce_us = c->enforcement.last_enforce_us,
 		.overload = overload(c),
 		.n_devices = c->fleet.n,

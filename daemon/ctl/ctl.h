@@ -211,7 +211,8 @@ void print_degraded(json_object *state);
 
 /* ctl-advice.c */
 bool ctl_is_advised(json_object *state); /* limits are advised, not held */
-void print_advice(json_object *state);   /* what would be done and saved */
+/* What would be done and saved, each line so far from the left. */
+void print_advice(const Ctl *c, json_object *state, size_t indent);
 
 /* pager.c: standard output goes through $PAGER until pager_close(). */
 void pager_open(const Ctl *c);
