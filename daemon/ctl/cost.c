@@ -69,14 +69,22 @@ static char *format_latency(char *buf, size_t size, const Latency *l)
 	return buf;
 }
 
-static void add(Sum *s, json_object *d, json_object *unlimited)
+/* What it serves now it would also serve without a limit, whatever it was seen to ask for; of what
+ * is as found, which nothing holds back, that is all. */
+static double full_mb_s(json_object *d)
 {
 	double mb_s = json_number(d, "Throughput");
-	/* what it serves now it would also serve without a limit, whatever it was seen to ask for
-	 */
-	double full = fmax(json_number(d, "FullThroughput"), mb_s);
 
-	s->mb_s += mb_s;
+	return streq(json_text(d, "Setting"), "as found")
+		       ? mb_s
+		       : fmax(json_number(d, "FullThroughput"), mb_s);
+}
+
+static void add(Sum *s, json_object *d, json_object *unlimited)
+{
+	double full = full_mb_s(d);
+
+	s->mb_s += json_number(d, "Throughput");
 	s->full_mb_s += full;
 	if (!(full > LEAST_MB_S))
 		return;
@@ -183,6 +191,23 @@ static void print_worst(const Ctl *c, const Cost *cost, size_t indent)
 		print_wrapped("", 0, text, c->width - indent);
 	}
 	free(s.sums);
+}
+
+static const char *node_name(json_object *d)
+{
+	(void)d;
+	return "";
+}
+
+double cost_share(const Cost *cost, double *ret_mb_s, double *ret_full_mb_s)
+{
+	Sums s = sum_up(cost, node_name);
+	double share = s.n > 0 ? share_of(&s.sums[0]) : INFINITY;
+
+	*ret_mb_s = s.n > 0 ? s.sums[0].mb_s : 0;
+	*ret_full_mb_s = s.n > 0 ? s.sums[0].full_mb_s : 0;
+	free(s.sums);
+	return share;
 }
 
 void cost_print(const Ctl *c, const Cost *cost, size_t indent)

@@ -10,6 +10,9 @@ typedef struct Cost {
 	json_object *unlimited; /* planned without a limit: Name, P99; NULL: unknown */
 } Cost;
 
+/* What all devices serve of what they would serve without a limit, MB/s; INFINITY: they are idle.
+ */
+double cost_share(const Cost *cost, double *ret_mb_s, double *ret_full_mb_s);
 /* A table of the classes and pools, with what applications wait where it was measured, and who has
  * it worst; each line so far from the left. */
 void cost_print(const Ctl *c, const Cost *cost, size_t indent);

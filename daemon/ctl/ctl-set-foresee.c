@@ -115,11 +115,13 @@ static int foresee(Ctl *c, json_object *plan, bool asks)
 {
 	char names[256];
 	size_t below = list_below_floor(json_member(plan, "Devices"), names, sizeof(names));
+	bool out_of_reach = json_number(plan, "Shortfall") > 0;
 
 	print_cost(c, plan);
 	if (below > 0)
 		print_below_floor(c, names, below);
-	if (!asks || (below == 0 && plan_loss(plan) <= MUCH) || is_confirmed())
+	/* what cannot be reached is as likely a slip of the hand as what costs much */
+	if (!asks || (below == 0 && plan_loss(plan) <= MUCH && !out_of_reach) || is_confirmed())
 		return STATUS_OK;
 	return refuse_unasked();
 }

@@ -200,7 +200,7 @@ static void say_draw(const Screen *s)
 static void say_cost(const Screen *s)
 {
 	const Cost cost = { s->devices, s->unlimited };
-	double full = json_number(s->state, "Demand"), mb_s = json_number(s->state, "Throughput");
+	double full, mb_s, kept = cost_share(&cost, &mb_s, &full);
 	char now[32], without[32], share[16];
 
 	format_number(now, sizeof(now), mb_s);
@@ -208,9 +208,12 @@ static void say_cost(const Screen *s)
 		say(s, "Serves", "%s MB/s: nothing is limited", now);
 		return;
 	}
-	say(s, "Costs", "%s of %s MB/s are served, %s", now,
-	    format_number(without, sizeof(without), full),
-	    words_share(share, sizeof(share), mb_s, full));
+	if (kept >= 1)
+		say(s, "Costs", "nothing now: %s MB/s are served, all that is asked for", now);
+	else
+		say(s, "Costs", "%s of %s MB/s are served, %s", now,
+		    format_number(without, sizeof(without), full),
+		    words_share(share, sizeof(share), mb_s, full));
 	cost_print(s->ctl, &cost, LABEL_WIDTH);
 }
 
