@@ -145,6 +145,7 @@ typedef struct NodeWatts {
 typedef struct NodeHeld {
 	double for_s;     /* within the budget for so long; NAN: it is exceeded */
 	double highest_w; /* since the draw was first within it */
+	double missing_w; /* > 0: it cannot be brought within it; 0 where there is none */
 } NodeHeld;
 
 typedef struct NodeLoad {
@@ -187,7 +188,6 @@ typedef struct ControlState {
 	bool enforcing;
 	bool degraded;
 	double shortfall_w;       /* of the limit that misses most */
-	double node_shortfall_w;  /* of the node's */
 	uint64_t last_enforce_us; /* from the event to the last fast knob of the last plan */
 	NodeOverload overload;
 	size_t n_devices;

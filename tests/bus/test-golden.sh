@@ -134,7 +134,7 @@ is_degraded() {
 # A daemon of its own, whose decisions are those of this scene
 begin() { # [NODE]
 	[[ $daemon_pid ]] && stop_daemon
-	rm -rf "$tmp/state" "$tmp/etc"
+	rm -rf "${tmp:?}/state" "${tmp:?}/etc"
 	what=(--simulate="${1:-$node}" --no-bpf)
 	start_daemon
 }
