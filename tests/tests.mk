@@ -15,6 +15,8 @@ ALSO_redirect-nvmet := hw
 TEST_LIBS := -lcmocka
 EXTRA_LIBS_plan := -lglpk
 $(B)/tests/unit/test-redirect-nvmet: LDFLAGS += -Wl,--wrap=write_attribute
+$(B)/tests/unit/test-control-alarm: LDFLAGS += -Wl,--wrap=meter_process
+$(B)/tests/unit/test-meter-waiting: LDFLAGS += -Wl,--wrap=meter_bpf_sees_waits
 
 # A manager on a simulated node on virtual time.
 $(B)/libtestbed.a: $(call obj,$(wildcard tests/testbed/*.c))

@@ -50,7 +50,7 @@ static bool is_lower(const Claim *claim, const LowestClaim *than)
 	       (claim->limit == than->limit && claim->class > than->class);
 }
 
-static int take(LowestClaims *l, const Claim *claim)
+int lowest_claims_add(LowestClaims *l, const Claim *claim)
 {
 	bool found;
 	size_t place = find_place(l, claim->scope, claim->target ?: "", &found);
@@ -74,7 +74,7 @@ int lowest_claims_find(const Claims *c, uint64_t now_us, LowestClaims *ret)
 
 	for (size_t i = 0; r >= 0 && (claim = claims_get(c, i)); i++)
 		if (claim_active(claim, now_us))
-			r = take(&l, claim);
+			r = lowest_claims_add(&l, claim);
 	if (r < 0)
 		lowest_claims_done(&l);
 	else

@@ -27,6 +27,8 @@ typedef struct LowestClaims {
 
 /* -ENOMEM. */
 int lowest_claims_find(const Claims *c, uint64_t now_us, LowestClaims *ret);
+/* One more, whether it is active or not. -ENOMEM. */
+int lowest_claims_add(LowestClaims *l, const Claim *claim);
 void lowest_claims_done(LowestClaims *l);
 /* As claims_effective() at the time at which they were found; *ret_cookie is 0 where nothing limits
  * the scope. */

@@ -204,6 +204,8 @@ static const Option set_budget_options[] = {
 
 static const Option plan_options[] = {
 	{ "policy", read_text, offsetof(BusOptions, policy) },
+	{ "device", read_text, offsetof(BusOptions, device) },
+	{ "group", read_text, offsetof(BusOptions, group) },
 	{ "tolerance_seconds", read_tolerance, offsetof(BusOptions, tolerance_seconds) },
 	{ "forbid", read_mechanisms, offsetof(BusOptions, forbid) },
 	{ "only", read_mechanisms, offsetof(BusOptions, only) },
@@ -328,7 +330,7 @@ int bus_check_policy_name(const char *name, sd_bus_error *error)
 				 printable_text(sent, sizeof(sent), name));
 }
 
-static int check_target(Bus *b, const BusOptions *o, Claim *claim, sd_bus_error *error)
+int bus_target_from_options(Bus *b, const BusOptions *o, Claim *claim, sd_bus_error *error)
 {
 	DeviceState d;
 
@@ -398,5 +400,5 @@ int bus_claim_from_options(Bus *b, const BusOptions *o, Claim *claim, sd_bus_err
 		claim->expiry_us =
 			(claim->start_us ?: now) + 1 + (uint64_t)(o->for_seconds * USEC_PER_SEC);
 	r = pin_from_options(o, claim, error);
-	return r < 0 ? r : check_target(b, o, claim, error);
+	return r < 0 ? r : bus_target_from_options(b, o, claim, error);
 }

@@ -107,6 +107,8 @@ typedef enum BusOptionSet { OPTIONS_OF_SET_BUDGET, OPTIONS_OF_PLAN } BusOptionSe
 int bus_read_options(sd_bus_message *m, BusOptionSet set, BusOptions *options, sd_bus_error *error);
 /* Reads "ds": a number and its unit. */
 int bus_read_limit(sd_bus_message *m, double *ret_value, LimitUnit *ret_unit, sd_bus_error *error);
+/* What is limited. The claim borrows the options' strings. */
+int bus_target_from_options(Bus *b, const BusOptions *options, Claim *claim, sd_bus_error *error);
 /* Class, target and lease. The claim borrows the options' strings. */
 int bus_claim_from_options(Bus *b, const BusOptions *options, Claim *claim, sd_bus_error *error);
 int bus_check_device(Bus *b, const char *name, DeviceState *ret, sd_bus_error *error);

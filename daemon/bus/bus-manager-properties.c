@@ -201,6 +201,7 @@ const sd_bus_vtable bus_manager_properties[] = {
 	SD_BUS_PROPERTY("Enforcing", "b", bus_get_bool, STATE(enforcing), CHANGES),
 	SD_BUS_PROPERTY("Degraded", "b", bus_get_bool, STATE(degraded), CHANGES),
 	SD_BUS_PROPERTY("Shortfall", "d", NULL, STATE(shortfall_w), CHANGES),
+	SD_BUS_PROPERTY("NodeShortfall", "d", NULL, STATE(held.missing_w), CHANGES),
 	SD_BUS_PROPERTY("Tolerance", "d", NULL, STATE(overload.tolerance_s), 0),
 	SD_BUS_PROPERTY("Overload", "d", NULL, STATE(overload.spent_s), 0),
 	SD_BUS_PROPERTY("Reaction", "d", NULL, STATE(overload.react_s), 0),

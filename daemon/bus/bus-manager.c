@@ -102,7 +102,7 @@ static int method_release(sd_bus_message *m, void *userdata, sd_bus_error *error
 	return sd_bus_reply_method_return(m, NULL);
 }
 
-static int reply_plan(Bus *b, sd_bus_message *call, const Plan *p)
+static int reply_plan(Bus *b, sd_bus_message *call, const PlanQuery *query, const Plan *p)
 {
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
 	int r = sd_bus_message_new_method_return(call, &m);
@@ -111,9 +111,12 @@ static int reply_plan(Bus *b, sd_bus_message *call, const Plan *p)
 		r = bus_append_plan(m, p);
 	if (r >= 0)
 		r = sd_bus_message_open_container(m, 'a', "a{sv}");
-	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
-		r = bus_append_planned_device(m, control_device_at(b->control, i)->name,
-					      &p->devices[i]);
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
+		const Device *d = control_device_at(b->control, i);
+
+		if (control_plan_covers(query, d))
+			r = bus_append_planned_device(m, d->name, &p->devices[i]);
+	}
 	if (r >= 0)
 		r = sd_bus_message_close_container(m);
 	return r < 0 ? r : sd_bus_send(NULL, m, NULL);
@@ -124,6 +127,7 @@ static int plan_for(Bus *b, sd_bus_message *m, sd_bus_error *error)
 	BusOptions options = { .only = MECHANISM_ALL, .tolerance_seconds = NAN };
 	_cleanup_(plan_freep) Plan *plan = NULL;
 	_cleanup_free_ char *text = NULL;
+	Claim limited = {};
 	PlanQuery query;
 	LimitUnit unit;
 	double value;
@@ -133,9 +137,14 @@ static int plan_for(Bus *b, sd_bus_message *m, sd_bus_error *error)
 		r = bus_read_options(m, OPTIONS_OF_PLAN, &options, error);
 	if (r >= 0 && options.policy)
 		r = bus_check_policy_name(options.policy, error);
+	if (r >= 0)
+		r = bus_target_from_options(b, &options, &limited, error);
 	if (r < 0)
 		return r;
-	query = (PlanQuery){ .budget_w = limit_watts(value, unit, control_operating_w(b->control)),
+	query = (PlanQuery){ .scope = limited.scope,
+			     .target = limited.target,
+			     .budget_w = limit_watts(
+				     value, unit, control_claim_operating_w(b->control, &limited)),
 			     .forbidden = options.forbid | (MECHANISM_ALL & ~options.only),
 			     .policy = options.policy,
 			     .tolerance_s = options.tolerance_seconds };
@@ -143,7 +152,7 @@ static int plan_for(Bus *b, sd_bus_message *m, sd_bus_error *error)
 	if (r < 0)
 		return bus_manager_error(error, r, text, BUS_ERROR_INVALID_LIMIT,
 					 BUS_ERROR_UNKNOWN_POLICY);
-	return reply_plan(b, m, plan);
+	return reply_plan(b, m, &query, plan);
 }
 
 static void on_fresh_for_plan(void *userdata)

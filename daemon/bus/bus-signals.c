@@ -134,6 +134,7 @@ static size_t changed_state(Bus *b, const ControlState *now, const char **names)
 		{ "FloorPower", !same(now->watts.floor_w, told->watts.floor_w) },
 		{ "CapPower", !same(now->watts.cap_w, told->watts.cap_w) },
 		{ "Shortfall", !same(now->shortfall_w, told->shortfall_w) },
+		{ "NodeShortfall", !same(now->held.missing_w, told->held.missing_w) },
 		{ "Mode", now->advice.advises != told->advice.advises },
 		{ "Enforcing", now->enforcing != told->enforcing },
 		{ "Degraded", now->degraded != told->degraded },

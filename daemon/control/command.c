@@ -3,14 +3,11 @@
 /* What others ask control/ to do. */
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "control/advice.h"
-#include "control/decide.h"
 #include "control/enforce.h"
-#include "control/gather.h"
 #include "control/observe.h"
 #include "control/turn.h"
 #include "control/verify.h"
@@ -143,66 +140,6 @@ int control_refresh(Control *c, const ControlWait *wait)
 	waiters_begin(&c->waiters);
 	control_note_asked(c);
 	c->loop->wake_at(c->loop, now);
-	return 0;
-}
-
-/* What shares cost: the same watts by throughput alone. */
-static int price(const Facts *f, const PlanQuery *query, Plan *p)
-{
-	_cleanup_(plan_freep) Plan *most = NULL;
-	Policy by_throughput = *f->policy;
-	Facts other = *f;
-	int r;
-
-	by_throughput.fairness = 0;
-	by_throughput.floor = (RuleFloor){};
-	other.policy = &by_throughput;
-	r = decide_plan(&other, query->budget_w, query->forbidden, &most);
-	if (r >= 0)
-		p->most_mb_s = MAX(most->mb_s, p->mb_s);
-	return r;
-}
-
-/* Where what is expected counts, demand is planned for with less headroom. */
-static void tolerate(Facts *f, const Control *c, double tolerance_s)
-{
-	const Claim *effective = limits_effective(&c->limits);
-	double before = gather_headroom(f->policy, f->at_once > 0);
-
-	if (isnan(tolerance_s))
-		tolerance_s = effective ? effective->tolerance_s
-					: limits_tolerance_s(&c->tools, CLASS_OPERATOR);
-	f->at_once = tolerance_s > 0 ? overload_at_once(&c->gauges.overload, tolerance_s) : 0;
-	for (size_t i = 0; i < f->n_devices; i++)
-		f->devices[i].demand_mb_s *= gather_headroom(f->policy, f->at_once > 0) / before;
-}
-
-int control_plan(const Control *c, const PlanQuery *query, Plan **ret, char **ret_error)
-{
-	_cleanup_(policy_freep) Policy *other = NULL;
-	_cleanup_(plan_freep) Plan *plan = NULL;
-	_cleanup_(facts_done) Facts f = {};
-	const Control held = advice_as_if_held(c);
-	int r = 0;
-
-	if (query->policy)
-		r = policy_find(c->config.policy_directories, query->policy, &other);
-	if (r < 0) {
-		*ret_error = text_printf("there is no policy \"%s\"", query->policy);
-		return r;
-	}
-	r = gather_facts(&held, other ?: c->policies.chosen, &f);
-	if (r >= 0)
-		tolerate(&f, &held, query->tolerance_s);
-	if (r >= 0)
-		r = decide_plan(&f, query->budget_w, query->forbidden, &plan);
-	if (r >= 0)
-		r = price(&f, query, plan);
-	if (r < 0) {
-		*ret_error = text_printf("no plan could be made: %s", strerror(-r));
-		return r;
-	}
-	*ret = TAKE_PTR(plan);
 	return 0;
 }
 

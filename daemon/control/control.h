@@ -126,12 +126,19 @@ void control_note_asked(Control *c);
 int control_refresh(Control *c, const ControlWait *wait);
 
 typedef struct PlanQuery {
-	double budget_w;
+	ClaimScope scope;
+	const char *target; /* of a group or device; NULL: the node */
+	double budget_w;    /* of that; what others are limited to holds beside it */
 	unsigned forbidden; /* set of mechanisms */
 	const char *policy; /* NULL: the present one */
-	double tolerance_s; /* NAN: of the claim in force, else what is usual for an operator's */
+	/* Of a limit on the node; NAN: of the claim in force, else what is usual for an operator's
+	 */
+	double tolerance_s;
 } PlanQuery;
-/* A dry run. Its devices are those of control_device(), in the same order. */
+/* Is the device one of those that the limit is on? */
+bool control_plan_covers(const PlanQuery *query, const Device *d);
+/* A dry run, in foretell.c. Its devices are those of control_device(), in the same order; its sums
+ * are of those that the limit is on. */
 int control_plan(const Control *c, const PlanQuery *query, Plan **ret, char **ret_error);
 int control_set_policy(Control *c, const char *name, char **ret_error);
 const char *control_policy(const Control *c);
@@ -164,6 +171,7 @@ typedef struct NodeWatts {
 typedef struct NodeHeld {
 	double for_s;     /* within the budget for so long; NAN: it is exceeded */
 	double highest_w; /* since the draw was first within it */
+	double missing_w; /* > 0: it cannot be brought within it; 0 where there is none */
 } NodeHeld;
 
 typedef struct NodeLoad {
@@ -205,7 +213,7 @@ typedef struct ControlState {
 	NodeLoad load;
 	bool enforcing;
 	bool degraded;
-	double shortfall_w;
+	double shortfall_w;       /* of the limit that misses most */
 	uint64_t last_enforce_us; /* from the event to the last fast knob of the last plan */
 	NodeOverload overload;
 	size_t n_devices;

@@ -46,11 +46,18 @@ static double excess_w(const Control *c)
 		       : 0;
 }
 
+static double node_shortfall_w(const Control *c)
+{
+	const Plan *p = c->enforcement.plan;
+
+	return MAX(p ? p->shortfall_w : 0, excess_w(c));
+}
+
 static double shortfall_w(const Control *c)
 {
 	const Plan *p = c->enforcement.plan;
 
-	return MAX(p ? MAX(p->shortfall_w, p->limit_shortfall_w) : 0, excess_w(c));
+	return MAX(p ? p->limit_shortfall_w : 0, node_shortfall_w(c));
 }
 
 static NodeWatts node_watts(const Control *c)
@@ -87,7 +94,8 @@ void control_state(const Control *c, ControlState *ret)
 		.effective = c->limits.claimed.advised ? NULL : limits_effective(&c->limits),
 		.watts = node_watts(c),
 		.held = { .for_s = holding_seconds(&c->attention.holding, c->tools.now_us),
-			  .highest_w = holding_highest_w(&c->attention.holding) },
+			  .highest_w = holding_highest_w(&c->attention.holding),
+			  .missing_w = node_shortfall_w(c) },
 		.load = node_load(c),
 		.enforcing = c->limits.enforcing,
 		.shortfall_w = shortfall_w(c),

@@ -241,6 +241,8 @@ static void note_unheld(Workload *w, uint64_t now_us)
 /* Who works for a stripe waits for the slowest of its members. */
 static bool pool_held_back(const Managed *md, const Tools *t)
 {
+	if (!*md->device->pool)
+		return false;
 	for_each_device(const Managed, other, t->fleet)
 	{
 		if (other != md && managed_in_one_pool(md, other) &&

@@ -48,7 +48,7 @@ static void ask_next(Ctl *c, Alternatives *a, double limit_w)
 		const PlanAsked asked = { limit_w, "W", mechanisms[i].mechanism };
 		json_object *plan = NULL;
 
-		if (!is_used(a->now, i) || ctl_try_plan(c, &asked, &plan) < 0)
+		if (!is_used(a->now, i) || ctl_try_plan(c, &asked, NULL, &plan) < 0)
 			continue;
 		if (holds_as_well(a->now, plan) &&
 		    (!a->next || json_number(plan, "Value") > json_number(a->next, "Value"))) {
@@ -72,8 +72,8 @@ Alternatives *alternatives_ask(Ctl *c)
 	limit_w = json_number(state, "EffectiveLimit");
 	if (isnan(limit_w) || !(a = calloc(1, sizeof(*a))))
 		return NULL;
-	if (ctl_try_plan(c, &(PlanAsked){ limit_w, "W", NULL }, &a->now) < 0 ||
-	    ctl_try_plan(c, &(PlanAsked){ limit_w + 1, "W", NULL }, &a->more) < 0)
+	if (ctl_try_plan(c, &(PlanAsked){ limit_w, "W", NULL }, NULL, &a->now) < 0 ||
+	    ctl_try_plan(c, &(PlanAsked){ limit_w + 1, "W", NULL }, NULL, &a->more) < 0)
 		return alternatives_free(a);
 	ask_next(c, a, limit_w);
 	return a;

@@ -13,11 +13,18 @@
 #define POOLS_SHOWN 6    /* with more of them, the classes are shown */
 #define WORSE       0.99 /* of a share: the first of those that have the same is named */
 #define LEAST_MB_S  0.1  /* asked for: who asks for less is idle */
+#define MODELLED    "~"  /* before what was not measured */
+
+/* The longest of several. */
+typedef struct Latency {
+	double measured_us, model_us; /* 0: not known */
+} Latency;
 
 /* A pool, a device of none, or a class of devices. */
 typedef struct Sum {
 	const char *name;
-	double mb_s, full_mb_s, p99_us, full_p99_us; /* latencies: the longest */
+	double mb_s, full_mb_s;
+	Latency p99, full_p99;
 } Sum;
 
 typedef struct Sums {
@@ -39,16 +46,50 @@ static double longer(double a, double b)
 	return isnan(b) ? a : fmax(a, b);
 }
 
+static void note_latency(Latency *l, double measured_us, double model_us)
+{
+	l->measured_us = longer(l->measured_us, measured_us);
+	l->model_us = longer(l->model_us, model_us);
+}
+
+static bool is_modelled(const Latency *l)
+{
+	return !(l->measured_us > 0) && l->model_us > 0;
+}
+
+/* What applications wait, measured to a factor of two, before what the model says of the device. */
+static char *format_latency(char *buf, size_t size, const Latency *l)
+{
+	char text[24];
+
+	if (l->measured_us > 0)
+		return format_wait(buf, size, l->measured_us);
+	snprintf(buf, size, "%s%s", is_modelled(l) ? MODELLED : "",
+		 words_latency(text, sizeof(text), l->model_us));
+	return buf;
+}
+
+/* What it serves now it would also serve without a limit, whatever it was seen to ask for; of what
+ * is as found, which nothing holds back, that is all. */
+static double full_mb_s(json_object *d)
+{
+	double mb_s = json_number(d, "Throughput");
+
+	return streq(json_text(d, "Setting"), "as found")
+		       ? mb_s
+		       : fmax(json_number(d, "FullThroughput"), mb_s);
+}
+
 static void add(Sum *s, json_object *d, json_object *unlimited)
 {
-	double full = json_number(d, "FullThroughput");
+	double full = full_mb_s(d);
 
 	s->mb_s += json_number(d, "Throughput");
 	s->full_mb_s += full;
 	if (!(full > LEAST_MB_S))
 		return;
-	s->p99_us = longer(s->p99_us, json_number(d, "P99"));
-	s->full_p99_us = longer(s->full_p99_us, json_number(unlimited, "P99"));
+	note_latency(&s->p99, json_number(d, "WaitP99"), json_number(d, "P99"));
+	note_latency(&s->full_p99, json_number(d, "WaitP99Before"), json_number(unlimited, "P99"));
 }
 
 static const char *unit_name(json_object *d)
@@ -102,10 +143,21 @@ static void print_sums(const Ctl *c, const Sums *s, size_t indent)
 		table_row(t, sum->name, format_number(now, sizeof(now), sum->mb_s),
 			  format_number(full, sizeof(full), sum->full_mb_s),
 			  words_share(kept, sizeof(kept), sum->mb_s, sum->full_mb_s),
-			  words_latency(p99, sizeof(p99), sum->p99_us),
-			  words_latency(full_p99, sizeof(full_p99), sum->full_p99_us));
+			  format_latency(p99, sizeof(p99), &sum->p99),
+			  format_latency(full_p99, sizeof(full_p99), &sum->full_p99));
 	}
 	table_print(t, c);
+}
+
+static void explain_modelled(const Ctl *c, const Sums *s, size_t indent)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < s->n; i++)
+		any |= is_modelled(&s->sums[i].p99) ||
+		       (c->width >= WORDS_NARROW && is_modelled(&s->sums[i].full_p99));
+	if (any && c->legend)
+		printf("%*s%s\n", (int)indent, "", MODELLED " by the model, not measured");
 }
 
 static void print_classes(const Ctl *c, const Cost *cost, size_t indent)
@@ -117,6 +169,7 @@ static void print_classes(const Ctl *c, const Cost *cost, size_t indent)
 		s = sum_up(cost, class_name);
 	}
 	print_sums(c, &s, indent);
+	explain_modelled(c, &s, indent);
 	free(s.sums);
 }
 
@@ -138,6 +191,23 @@ static void print_worst(const Ctl *c, const Cost *cost, size_t indent)
 		print_wrapped("", 0, text, c->width - indent);
 	}
 	free(s.sums);
+}
+
+static const char *node_name(json_object *d)
+{
+	(void)d;
+	return "";
+}
+
+double cost_share(const Cost *cost, double *ret_mb_s, double *ret_full_mb_s)
+{
+	Sums s = sum_up(cost, node_name);
+	double share = s.n > 0 ? share_of(&s.sums[0]) : INFINITY;
+
+	*ret_mb_s = s.n > 0 ? s.sums[0].mb_s : 0;
+	*ret_full_mb_s = s.n > 0 ? s.sums[0].full_mb_s : 0;
+	free(s.sums);
+	return share;
 }
 
 void cost_print(const Ctl *c, const Cost *cost, size_t indent)

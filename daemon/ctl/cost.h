@@ -6,11 +6,15 @@
 #include "ctl/ctl.h"
 
 typedef struct Cost {
-	json_object *devices;   /* Name, Kind, Pool, Throughput, FullThroughput, P99 */
+	json_object *devices;   /* their properties on the bus */
 	json_object *unlimited; /* planned without a limit: Name, P99; NULL: unknown */
 } Cost;
 
-/* A table of the classes and pools, and who has it worst; each line so far from the left. */
+/* What all devices serve of what they would serve without a limit, MB/s; INFINITY: they are idle.
+ */
+double cost_share(const Cost *cost, double *ret_mb_s, double *ret_full_mb_s);
+/* A table of the classes and pools, with what applications wait where it was measured, and who has
+ * it worst; each line so far from the left. */
 void cost_print(const Ctl *c, const Cost *cost, size_t indent);
 
 #define CLAIMS_SHOWN 4

@@ -139,6 +139,14 @@ static int report(const Ctl *c, const char *action, const sd_bus_error *error, i
 			error->message ?: error->name);
 }
 
+bool ctl_is_hopeless(const sd_bus_error *error)
+{
+	return sd_bus_error_is_set(error) &&
+	       (means_no_daemon(error->name) ||
+		sd_bus_error_has_name(error, "org.storpower1.Error.UnknownDevice") ||
+		sd_bus_error_has_name(error, "org.storpower1.Error.UnknownGroup"));
+}
+
 static int new_call(Ctl *c, const char *interface, const char *member, sd_bus_message **ret)
 {
 	int status = connect_to_daemon(c), r;

@@ -12,6 +12,8 @@ static int append_options(const Ctl *c, const char *forbid, sd_bus_message *m)
 		const char *name, *text;
 	} options[] = { { "forbid", forbid ?: c->forbid },
 			{ "only", c->only },
+			{ "device", c->device ? ctl_device_name(c->device) : NULL },
+			{ "group", c->group },
 			{ "policy", c->policy } };
 	int r = sd_bus_message_open_container(m, 'a', "{sv}");
 
@@ -183,7 +185,7 @@ double plan_loss(json_object *p)
 	return full > 0 ? fmax(1 - json_number(p, "Throughput") / full, 0) : 0;
 }
 
-int ctl_try_plan(Ctl *c, const PlanAsked *asked, json_object **ret)
+int ctl_try_plan(Ctl *c, const PlanAsked *asked, sd_bus_error *ret_error, json_object **ret)
 {
 	_cleanup_message_ sd_bus_message *call = NULL, *reply = NULL;
 	int r = ctl_connect(c);
@@ -192,27 +194,36 @@ int ctl_try_plan(Ctl *c, const PlanAsked *asked, json_object **ret)
 		r = -EIO;
 	if (r < 0)
 		return r;
-	r = sd_bus_call(c->bus, call, c->patience_us, NULL, &reply);
+	r = sd_bus_call(c->bus, call, c->patience_us, ret_error, &reply);
 	if (r < 0)
 		return r;
 	*ret = plan_from(reply);
 	return 0;
 }
 
-int verb_plan(Ctl *c)
+int ctl_plan(Ctl *c, json_object **ret)
 {
 	_cleanup_message_ sd_bus_message *call = NULL, *reply = NULL;
-	_cleanup_json_ json_object *plan = NULL;
 	PlanAsked asked = {};
 	int status = ctl_parse_budget(c->args[0], &asked.value, &asked.unit);
 
 	if (!status)
+		status = ctl_check_target(c);
+	if (!status)
 		status = new_call(c, &asked, &call);
 	if (!status)
 		status = ctl_call(c, call, &reply);
-	if (status)
-		return status;
-	plan = plan_from(reply);
-	print_plan(c, plan);
-	return STATUS_OK;
+	if (!status)
+		*ret = plan_from(reply);
+	return status;
+}
+
+int verb_plan(Ctl *c)
+{
+	_cleanup_json_ json_object *plan = NULL;
+	int status = ctl_plan(c, &plan);
+
+	if (!status)
+		print_plan(c, plan);
+	return status;
 }

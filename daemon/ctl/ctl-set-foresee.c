@@ -15,22 +15,22 @@
 #define UNITS_NAMED 3
 #define LEAST_MB_S  0.1
 
-/* A limit of one device or group is no plan of the node's. */
-static bool is_of_node(const Ctl *c)
+/* NULL, with the reason: the daemon cannot say. */
+static int ask_plan(Ctl *c, char **ret_why_not, json_object **ret)
 {
-	return !c->device && !c->group;
-}
-
-static int ask_plan(Ctl *c, json_object **ret)
-{
+	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
 	PlanAsked asked = {};
 	int status = ctl_parse_budget(c->args[0], &asked.value, &asked.unit), r;
 
+	if (!status)
+		status = ctl_check_target(c);
 	if (status)
 		return status;
-	r = ctl_try_plan(c, &asked, ret);
+	r = ctl_try_plan(c, &asked, &error, ret);
 	if (r >= 0)
 		ctl_describe_planned(c, json_member(*ret, "Devices"));
+	else if (!ctl_is_hopeless(&error)) /* else the claim fails in a moment, and says why */
+		*ret_why_not = strdup(error.message ?: strerror(-r));
 	return STATUS_OK;
 }
 
@@ -69,10 +69,12 @@ static size_t list_below_floor(json_object *devices, char *buf, size_t size)
 static void print_cost(const Ctl *c, json_object *plan)
 {
 	double shortfall = json_number(plan, "Shortfall");
-	char text[256], watts[32], now[32], full[32];
+	const char *target = c->device ? ctl_device_name(c->device) : c->group;
+	char text[512], watts[32], now[32], full[32];
 
 	snprintf(text, sizeof(text),
-		 "Predicted: %s of %s MB/s served, %.0f %% lost; about %s drawn",
+		 "Predicted%s%s%s: %s of %s MB/s served, %.0f %% lost; about %s drawn",
+		 target ? " for " : "", c->group ? "group " : "", target ?: "",
 		 format_number(now, sizeof(now), json_number(plan, "Throughput")),
 		 format_number(full, sizeof(full), json_number(plan, "FullThroughput")),
 		 100 * plan_loss(plan),
@@ -104,48 +106,58 @@ static bool is_confirmed(void)
 	return *line == 'y' || *line == 'Y';
 }
 
+static int refuse_unasked(void)
+{
+	return complain(STATUS_REFUSED, "Nothing was changed; --yes sets a limit unasked");
+}
+
 static int foresee(Ctl *c, json_object *plan, bool asks)
 {
 	char names[256];
 	size_t below = list_below_floor(json_member(plan, "Devices"), names, sizeof(names));
+	bool out_of_reach = json_number(plan, "Shortfall") > 0;
 
 	print_cost(c, plan);
 	if (below > 0)
 		print_below_floor(c, names, below);
-	if (!asks || (below == 0 && plan_loss(plan) <= MUCH) || is_confirmed())
+	/* what cannot be reached is as likely a slip of the hand as what costs much */
+	if (!asks || (below == 0 && plan_loss(plan) <= MUCH && !out_of_reach) || is_confirmed())
 		return STATUS_OK;
-	return complain(STATUS_REFUSED, "Nothing was changed; --yes sets a limit unasked");
+	return refuse_unasked();
+}
+
+static int set_unforeseen(const char *why_not, bool asks)
+{
+	(void)complain(0, "What this limit costs is not known beforehand: %s", why_not);
+	return !asks || is_confirmed() ? STATUS_OK : refuse_unasked();
 }
 
 int ctl_foresee(Ctl *c)
 {
 	_cleanup_json_ json_object *plan = NULL;
+	_cleanup_free_ char *why_not = NULL;
 	bool asks = !c->yes && isatty(STDIN_FILENO);
 	int status;
 
 	/* an emergency waits for nothing */
-	if (!is_of_node(c) || c->json || (c->class && streq(c->class, "emergency")))
+	if (c->json || (c->class && streq(c->class, "emergency")))
 		return STATUS_OK;
-	status = ask_plan(c, &plan);
-	return status || !plan ? status : foresee(c, plan, asks);
+	status = ask_plan(c, &why_not, &plan);
+	if (status)
+		return status;
+	if (plan)
+		return foresee(c, plan, asks);
+	return why_not ? set_unforeseen(why_not, asks) : STATUS_OK;
 }
 
 int ctl_foretell(Ctl *c)
 {
 	_cleanup_json_ json_object *plan = NULL;
-	int status = STATUS_OK;
+	int status = ctl_plan(c, &plan);
 
-	if (!is_of_node(c))
-		status = complain(STATUS_USAGE,
-				  "--dry-run: what a limit of one device or group costs is not "
-				  "planned; leave out --device and --group");
-	if (!status)
-		status = ask_plan(c, &plan);
-	if (!status && !plan)
-		status = complain(STATUS_FAILURE, "The daemon does not say what it would cost: see "
-						  "storpowerctl plan");
 	if (status)
 		return status;
+	ctl_describe_planned(c, json_member(plan, "Devices"));
 	if (c->json)
 		json_print(c, plan);
 	else

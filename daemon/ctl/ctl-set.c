@@ -74,6 +74,14 @@ static int append_options(const Ctl *c, bool standing, sd_bus_message *m)
 	return r < 0 ? r : sd_bus_message_close_container(m);
 }
 
+int ctl_check_target(const Ctl *c)
+{
+	if (!c->device || !c->group)
+		return STATUS_OK;
+	return complain(STATUS_USAGE, "--device and --group exclude each other: one limit is on "
+				      "one of them");
+}
+
 int ctl_new_claim(Ctl *c, const char *limit, bool standing, sd_bus_message **ret_call)
 {
 	_cleanup_message_ sd_bus_message *call = NULL;
@@ -81,9 +89,8 @@ int ctl_new_claim(Ctl *c, const char *limit, bool standing, sd_bus_message **ret
 	double value = 0;
 	int status = ctl_parse_budget(limit, &value, &unit), r;
 
-	if (!status && c->device && c->group)
-		status = complain(STATUS_USAGE, "--device and --group exclude each other: make two "
-						"claims");
+	if (!status)
+		status = ctl_check_target(c);
 	if (!status && c->replace && c->start_in_us)
 		status = complain(STATUS_USAGE, "--replace and --start-in exclude each other: "
 						"nothing would be limited until the start");

@@ -21,19 +21,29 @@ typedef struct Screen {
 	json_object *waiting;   /* NULL: simulated, or unknown */
 	json_object *unlimited; /* planned without a limit; NULL: unknown */
 	json_object *claim;     /* that is the limit of the node; NULL: none */
+	json_object *advised;   /* that would be, and is not held; NULL: none */
 } Screen;
+
+/* A daemon that does not tell the node's own misses that of the node for all it says. */
+static double node_shortfall_w(json_object *state)
+{
+	double own = json_number(state, "NodeShortfall");
+
+	return isnan(own) ? json_number(state, "Shortfall") : own;
+}
 
 void print_degraded(json_object *state)
 {
 	double shortfall = json_number(state, "Shortfall");
+	const char *limit =
+		node_shortfall_w(state) > 0 ? "the budget" : "the limit of a group or device";
 	char watts[32];
 
 	if (shortfall > 0)
-		complain(
-			0,
-			"Degraded: no settings of these devices meet the budget; %s are missing, and "
-			"what each keeps is in storpowerctl plan",
-			format_watts(watts, sizeof(watts), shortfall));
+		complain(0,
+			 "Degraded: no settings of these devices meet %s; %s are missing, and "
+			 "what each keeps is in storpowerctl list",
+			 limit, format_watts(watts, sizeof(watts), shortfall));
 	else
 		complain(0, "Degraded: a device has a problem: see storpowerctl list");
 }
@@ -86,8 +96,9 @@ static void say_claim(const Screen *s, const char *label, json_object *claim)
 
 	format_claim_limit(limit, sizeof(limit), claim);
 	format_end(end, sizeof(end), claim);
-	say(s, label, "%s%s%s %s%s, by %s%s%s", target, *target ? ": " : "", limit, end,
-	    json_true(claim, "Orphaned") ? " (orphaned)" : "", json_text(claim, "Source"),
+	say(s, label, "%s%s%s %s%s%s, by %s%s%s", target, *target ? ": " : "", limit, end,
+	    json_true(claim, "Orphaned") ? " (orphaned)" : "",
+	    claim == s->advised ? " (advised, not held)" : "", json_text(claim, "Source"),
 	    *reason ? ": " : "", reason);
 }
 
@@ -99,7 +110,7 @@ static void say_others(const Screen *s)
 	for (size_t i = 0; i < claim_count(s); i++) {
 		json_object *claim = claim_at(s, i);
 
-		if (claim == s->claim)
+		if (claim == s->claim || claim == s->advised)
 			continue;
 		if (json_true(claim, "InForce") && shown < CLAIMS_SHOWN) {
 			say_claim(s, "", claim);
@@ -114,15 +125,17 @@ static void say_others(const Screen *s)
 
 static void say_limit(const Screen *s)
 {
-	const char *advised = json_text(json_member(s->state, "Advice"), "Budget");
+	double missing_w = json_number(s->state, "Shortfall");
+	char watts[32];
 
-	if (s->claim)
-		say_claim(s, "Limit", s->claim);
-	else if (ctl_is_advised(s->state) && *advised)
-		say(s, "Limit", "%s; advised, not held", advised);
+	if (s->claim || s->advised)
+		say_claim(s, "Limit", s->claim ?: s->advised);
 	else
 		say(s, "Limit", "none%s", claim_count(s) ? " on the node" : "");
 	say_others(s);
+	if (missing_w > 0 && !(node_shortfall_w(s->state) > 0))
+		say(s, "Missing", "%s: no settings meet the limit of a group or device",
+		    format_watts(watts, sizeof(watts), missing_w));
 	if (*json_text(s->state, "ClaimsUnsaved"))
 		say(s, "Claims",
 		    "not saved (%s): a restart would bring back those that were saved last",
@@ -154,7 +167,7 @@ static void format_draw(char *buf, size_t size, json_object *state)
 /* "yes, for 2min" */
 static void format_held(char *buf, size_t size, json_object *state)
 {
-	double held = json_number(state, "HeldFor"), shortfall = json_number(state, "Shortfall");
+	double held = json_number(state, "HeldFor"), shortfall = node_shortfall_w(state);
 	char text[32];
 
 	if (shortfall > 0)
@@ -187,7 +200,7 @@ static void say_draw(const Screen *s)
 static void say_cost(const Screen *s)
 {
 	const Cost cost = { s->devices, s->unlimited };
-	double full = json_number(s->state, "Demand"), mb_s = json_number(s->state, "Throughput");
+	double full, mb_s, kept = cost_share(&cost, &mb_s, &full);
 	char now[32], without[32], share[16];
 
 	format_number(now, sizeof(now), mb_s);
@@ -195,9 +208,12 @@ static void say_cost(const Screen *s)
 		say(s, "Serves", "%s MB/s: nothing is limited", now);
 		return;
 	}
-	say(s, "Costs", "%s of %s MB/s are served, %s", now,
-	    format_number(without, sizeof(without), full),
-	    words_share(share, sizeof(share), mb_s, full));
+	if (kept >= 1)
+		say(s, "Costs", "nothing now: %s MB/s are served, all that is asked for", now);
+	else
+		say(s, "Costs", "%s of %s MB/s are served, %s", now,
+		    format_number(without, sizeof(without), full),
+		    words_share(share, sizeof(share), mb_s, full));
 	cost_print(s->ctl, &cost, LABEL_WIDTH);
 }
 
@@ -209,7 +225,8 @@ static json_object *next_limit(const Screen *s)
 	for (size_t i = 0; i < claim_count(s); i++) {
 		json_object *claim = claim_at(s, i);
 
-		if (claim == s->claim || !is_of_node(claim) || !json_true(claim, "Active"))
+		if (claim == s->claim || claim == s->advised || !is_of_node(claim) ||
+		    !json_true(claim, "Active"))
 			continue;
 		if (!lowest || json_number(claim, "LimitPower") < json_number(lowest, "LimitPower"))
 			lowest = claim;
@@ -228,7 +245,7 @@ static void say_undo(const Screen *s)
 		json_object *claim = claim_at(s, i);
 		size_t at = strlen(cookies);
 
-		if (!json_true(claim, "InForce"))
+		if (!json_true(claim, "InForce") && claim != s->advised)
 			continue;
 		snprintf(cookies + at, sizeof(cookies) - at, " %s", json_text(claim, "Cookie"));
 		shown++;
@@ -326,7 +343,7 @@ static void say_all(const Screen *s)
 	say_problems(s);
 	say_cost(s);
 	coming_print(s->ctl, s->state, s->devices, LABEL_WIDTH);
-	print_advice(s->state);
+	print_advice(s->ctl, s->state, LABEL_WIDTH);
 	say_undo(s);
 	say_node(s);
 	say_waiting(s);
@@ -360,7 +377,7 @@ int verb_status(Ctl *c)
 		return STATUS_OK;
 	}
 	if (json_true(state, "Enforcing"))
-		(void)ctl_try_plan(c, &(PlanAsked){ 100, "%", NULL }, &plan);
+		(void)ctl_try_plan(c, &(PlanAsked){ 100, "%", NULL }, NULL, &plan);
 	if (!*json_text(state, "Simulated"))
 		waiting = ctl_get_waiting(c);
 	s.state = state;
@@ -368,6 +385,8 @@ int verb_status(Ctl *c)
 	s.devices = devices;
 	s.unlimited = json_member(plan, "Devices");
 	s.claim = find_limit(json_member(state, "Claims"));
+	if (ctl_is_advised(state))
+		s.advised = next_limit(&s);
 	pager_open(c);
 	say_all(&s);
 	return STATUS_OK;

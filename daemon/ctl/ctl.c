@@ -155,7 +155,8 @@ static const struct Verb {
 	{ "show", 1, 1, 0, "DEVICE", verb_show },
 	{ "top", 0, 0, BIT(OPT_ONCE) | BIT(OPT_LINES), "", verb_top },
 	{ "plan", 1, 1,
-	  BIT(OPT_TOLERANCE) | BIT(OPT_FORBID) | BIT(OPT_ONLY) | BIT(OPT_POLICY) | BIT(OPT_OUTPUT),
+	  BIT(OPT_DEVICE) | BIT(OPT_GROUP) | BIT(OPT_TOLERANCE) | BIT(OPT_FORBID) | BIT(OPT_ONLY) |
+		  BIT(OPT_POLICY) | BIT(OPT_OUTPUT),
 	  "LIMIT", verb_plan },
 	{ "explain", 0, 1, 0, "[DEVICE]", verb_explain },
 	{ "verify", 0, 0, BIT(OPT_WITNESS), "", verb_verify },

@@ -134,6 +134,9 @@ int ctl_need_running(Ctl *c);
 /* Connects on first use. All return an exit status, errors printed. */
 int ctl_new_call(Ctl *c, const char *member, sd_bus_message **ret);
 int ctl_call(Ctl *c, sd_bus_message *call, sd_bus_message **ret_reply);
+/* Does the answer say that nobody will answer the next call either, or that its target is unknown?
+ */
+bool ctl_is_hopeless(const sd_bus_error *error);
 /* new_call, append, call */
 int ctl_simple_call(Ctl *c, sd_bus_message **ret_reply, const char *member, const char *types, ...);
 /* All properties of the manager; all devices, an array of property objects. */
@@ -144,23 +147,26 @@ int ctl_get_devices(Ctl *c, json_object **ret);
 /* NameOwnerChanged of the daemon. 0 or -errno. */
 int ctl_match_daemon(Ctl *c, sd_bus_message_handler_t handler, void *userdata);
 
-/* ctl-plan.c: a dry run. Quietly: a daemon may not know it. 0 or -errno. The plan has its devices
- * as Devices. */
+/* ctl-plan.c: a dry run, of the device or group of the command line where it names one. Quietly: a
+ * daemon may not know it. 0 or -errno. The plan has its devices as Devices. */
 typedef struct PlanAsked {
 	double value;
 	const char *unit;   /* "W" or "%" */
 	const char *forbid; /* instead of the command line's; NULL */
 } PlanAsked;
-double plan_loss(json_object *plan); /* of its throughput: 0 to 1 */
+int ctl_plan(Ctl *c, json_object **ret); /* of the command line; prints errors */
+double plan_loss(json_object *plan);     /* of its throughput: 0 to 1 */
 /* Kind, Model, Group and Pool of its devices, which a plan does not tell. */
 void ctl_describe_planned(Ctl *c, json_object *planned);
-int ctl_try_plan(Ctl *c, const PlanAsked *asked, json_object **ret);
+/* ret_error: NULL, or to be freed. */
+int ctl_try_plan(Ctl *c, const PlanAsked *asked, sd_bus_error *ret_error, json_object **ret);
 
 /* ctl-set.c: SetBudget with the options of the command line. */
 int ctl_new_claim(Ctl *c, const char *limit, bool standing, sd_bus_message **ret_call);
 int ctl_append_tolerance(const Ctl *c, sd_bus_message *m); /* --tolerance, if it was given */
 json_object *ctl_find_claim(json_object *claims, uint64_t cookie); /* NULL */
 uint64_t ctl_cookie_of(json_object *claim);
+int ctl_check_target(const Ctl *c); /* --device or --group, not both */
 int ctl_parse_budget(const char *text, double *ret_value, const char **ret_unit);
 
 /* ctl-set-foresee.c: what the limit would cost. Prints it, and asks where it costs much and
@@ -217,7 +223,8 @@ void print_degraded(json_object *state);
 
 /* ctl-advice.c */
 bool ctl_is_advised(json_object *state); /* limits are advised, not held */
-void print_advice(json_object *state);   /* what would be done and saved */
+/* What would be done and saved, each line so far from the left. */
+void print_advice(const Ctl *c, json_object *state, size_t indent);
 
 /* pager.c: standard output goes through $PAGER until pager_close(). */
 void pager_open(const Ctl *c);

@@ -16,6 +16,8 @@
 #define STEPS     25
 /* What is worth less than so much more is no better: equal plans do not take turns. */
 #define MORE_WORTH 1e-6
+/* A part of a floor is found to about a millionth. */
+#define PROMISE_LEAST 1e-5
 /* A pool in several groups is planned so often, for what the others of it can use. */
 #define ROUNDS 3
 
@@ -45,12 +47,18 @@ static void swap_picks(Work *w, Picks *p)
 	*p = in_work;
 }
 
+/* A step gives what it gives, though no more than a part of that was asked of it. */
+static double share_given(const Pick *p)
+{
+	return MAX(p->share, p->piece.lo_share);
+}
+
 static double least_share(const Work *w, const Unit *unit)
 {
 	double least = INFINITY;
 
 	for (size_t m = 0; m < unit->n; m++)
-		least = MIN(least, w->picks[unit->members[m]].share);
+		least = MIN(least, share_given(&w->picks[unit->members[m]]));
 	return least;
 }
 
@@ -72,29 +80,74 @@ static double worth_of_picks(const Work *w)
 	return sum;
 }
 
-/* Solves again at that price; the better one stays. *ret_rate: what a watt more is worth then. */
-static int try_price(Work *w, double price, Solution *s, double *ret_rate)
+/* By how much the picks miss the shares that were promised. */
+static double missed_shares(const Work *w)
 {
-	_cleanup_(solution_done) Solution charged = {};
-	_cleanup_(picks_done) Picks uncharged = {};
-	double bound_value, short_w = shortfall_of(w, s), less_w, worth = worth_of_picks(w);
-	int r = picks_new(w->in->n_devices, &uncharged);
+	double sum = 0;
+
+	for (size_t u = 0; u < w->units.n; u++) {
+		const Unit *unit = &w->units.units[u];
+		double least = least_share(w, unit);
+
+		for (size_t m = 0; m < unit->n; m++)
+			sum += MAX(w->terms[unit->members[m]].floor_share - least, 0.0);
+	}
+	return sum;
+}
+
+/* What is tried. */
+typedef struct Trial {
+	double price; /* of a group's watt */
+	const Unit
+		*first; /* gets that share before the others get more than theirs; NULL: nobody */
+	double share;
+} Trial;
+
+static int solve_trial(Work *w, const Trial *t, Solution *ret)
+{
+	Terms *first = t->first ? &w->terms[t->first->members[0]] : NULL;
+	double promised = first ? first->floor_share : 0, bound_value;
+	int r;
+
+	if (first)
+		first->floor_share = MAX(promised, t->share);
+	r = solve_at_price(w, t->price, &bound_value, ret);
+	if (first)
+		first->floor_share = promised;
+	return r;
+}
+
+/* Solves again; the better one stays, which misses no more of what was promised. *ret_rate: what a
+ * watt more is worth then. */
+static int try_trial(Work *w, const Trial *t, Solution *s, double *ret_rate)
+{
+	_cleanup_(solution_done) Solution other = {};
+	_cleanup_(picks_done) Picks present = {};
+	double short_w = shortfall_of(w, s), less_w, worth = worth_of_picks(w);
+	double missed = missed_shares(w);
+	int r = picks_new(w->in->n_devices, &present);
 
 	if (r < 0)
 		return r;
-	swap_picks(w, &uncharged);
-	r = solve_at_price(w, price, &bound_value, &charged);
-	less_w = r < 0 ? 0 : short_w - shortfall_of(w, &charged);
-	*ret_rate = charged.rate;
+	swap_picks(w, &present);
+	r = solve_trial(w, t, &other);
+	less_w = r < 0 ? 0 : short_w - shortfall_of(w, &other);
+	*ret_rate = other.rate;
 	if (r < 0 || less_w < -SHORTFALL_LEAST_W ||
-	    (less_w <= SHORTFALL_LEAST_W && worth_of_picks(w) <= worth * (1 + MORE_WORTH))) {
-		swap_picks(w, &uncharged);
+	    (less_w <= SHORTFALL_LEAST_W && (worth_of_picks(w) <= worth * (1 + MORE_WORTH) ||
+					     missed_shares(w) > missed + PROMISE_LEAST))) {
+		swap_picks(w, &present);
 		return MIN(r, 0);
 	}
 	solution_done(s);
-	*s = charged;
-	charged = (Solution){};
+	*s = other;
+	other = (Solution){};
 	return 0;
+}
+
+static int try_price(Work *w, double price, Solution *s, double *ret_rate)
+{
+	return try_trial(w, &(Trial){ .price = price }, s, ret_rate);
 }
 
 /* A group that spends its last watt may keep it from others to whom it is worth more: each watt of
@@ -151,8 +204,18 @@ static double floor_of_unit(const Work *w, const Unit *unit)
 	return floor;
 }
 
+/* A floor in MB/s may already be kept in part alone. */
+static bool any_floor_mb_s(const Work *w)
+{
+	for (size_t i = 0; i < w->in->n_devices; i++)
+		if (w->terms[i].floor_mb_s > 0)
+			return true;
+	return false;
+}
+
 /* Who is given less leaves more to others of its group: what that is worth to them is seen when
- * they are solved. */
+ * they are solved. The group that is solved first takes all that it can use, even so: that share is
+ * also tried as what its unit gets before. */
 static int try_shares(Work *w, const Unit *unit, Solution *s)
 {
 	double best = w->bounds[unit->members[0]], rate;
@@ -163,6 +226,8 @@ static int try_shares(Work *w, const Unit *unit, Solution *s)
 
 		bind_unit(w, unit, (double)k / STEPS);
 		r = try_price(w, 0, s, &rate);
+		if (r >= 0 && !any_floor_mb_s(w))
+			r = try_trial(w, &(Trial){ 0, unit, (double)k / STEPS }, s, &rate);
 		if (worth_of_picks(w) > worth)
 			best = (double)k / STEPS;
 	}

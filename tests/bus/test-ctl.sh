@@ -19,7 +19,7 @@ device=$(ctl list --json=short | jq -r '.[0].Name')
 
 for wrong in "set" "set 80" "set -- -1W" "set 101%" "set nan%" "set 1e99W" "set 80% --for=soon" \
 	"set 80% --for=0s" "set 80% --device=a --group=b" \
-	"set 80% --replace --start-in=1h" "hold 80% --replace -- true" "plan" "plan 80" "frob" "show" \
+	"set 80% --replace --start-in=1h" "hold 80% --replace -- true" "plan" "plan 80" "plan 80% --device=a --group=b" "frob" "show" \
 	"list --for=2h" "status --frob" "status extra" "hold 80%" "clear x" "clear 1 --all" \
 	"status --json=xml" "top --lines=0" "top --lines=x" "top sda" "list --once" "list -o narrow" "status -o wide" \
 	"list --claims --wakeups" "list --wake" "set 80% --wake" "wake" "wake sda --all" "wake-test"; do
@@ -28,7 +28,7 @@ for wrong in "set" "set 80" "set -- -1W" "set 101%" "set nan%" "set 1e99W" "set 
 done
 ok "a bare number is told what would be right" grep -q "80%, or a power such as 350W" <(ctl set 80 2>&1)
 for refusal in "set 80% --class=urgent" "set 80% --device=nosuch" "set 80% --group=nosuch" \
-	"plan 80% --policy=nosuch" "plan 80% --only=magic" "show nosuch" "explain nosuch" \
+	"plan 80% --policy=nosuch" "plan 80% --device=nosuch" "plan 80% --group=nosuch" "set 80% --dry-run --device=nosuch" "plan 80% --only=magic" "show nosuch" "explain nosuch" \
 	"clear 424242" "policy nosuch" "wake nosuch" "wake-test nosuch"; do
 	status "refusal is 4: $refusal" 4 ctl $refusal
 	ok "and says why" test -s "$tmp/err"
@@ -41,7 +41,7 @@ status "set" 0 ctl set 90% --reason "to look at"
 status "status" 0 ctl status
 ok "shows the limit and whose it is" grep -q "Limit  90 % (.* W) until cleared, by storpowerctl.*to look at" "$tmp/out"
 ok "says whether it is held" grep -q "Held  \(yes, for\|not yet\)" "$tmp/out"
-ok "says what it costs" grep -q "Costs  .* MB/s are served, .* %$" "$tmp/out"
+ok "says what it costs" grep -q "Costs  .* MB/s are served, " "$tmp/out"
 is "says how to undo it" "$(sed -n 's/^ *Undo  //p' "$tmp/out")" "storpowerctl clear $(property 'Claims[0].Cookie')"
 ok "says that the node is simulated" grep -qF "Simulated  by $node: " "$tmp/out"
 ok "writes no escape codes to a file" bash -c "! grep -q $'\033' '$tmp/out'"
@@ -114,7 +114,16 @@ at_terminal() { # ANSWER ARGUMENT...
 status "set --dry-run" 0 ctl set 70% --dry-run
 ok "says what it would cost" grep -q "^Predicted: .* MB/s served, .* lost; about .* drawn$" "$tmp/out"
 ok "set --dry-run --json is the plan" jq -e '.Devices[0].Floor >= 0' <(ctl set 70% --dry-run --json)
-status "set --dry-run of one device: 2" 2 ctl set 70% --dry-run --device="$device"
+status "set --dry-run of one device" 0 ctl set 70% --dry-run --device="$device"
+ok "says what it would cost that device" grep -q "^Predicted for $device: .* MB/s served, .* lost; about .* drawn$" "$tmp/out"
+is "of which alone the plan is" "$(ctl set 70% --dry-run --json --device="$device" | jq -c '[.Devices[].Name]')" "[\"$device\"]"
+group=$(ctl list --json=short | jq -r '[.[].Group | select(. != "")][0]')
+status "set --dry-run of a group" 0 ctl set 70% --dry-run --group="$group"
+ok "says what it would cost the group" grep -q "^Predicted for group $group: " "$tmp/out"
+is "of whose devices the plan is" "$(ctl plan 70% --json --group="$group" | jq -c '[.Devices[].Name] | sort')" \
+	"$(ctl list --json | jq -c --arg g "$group" '[.[] | select(.Group == $g) | .Name] | sort')"
+is "and whose sums these are" "$(ctl plan 70% --json --group="$group" | jq '(.CapPower - ([.Devices[].CapPower] | add)) * 1000 | round')" 0
+ok "within the limit" jq -en "$(ctl plan 70% --json --group="$group" | jq .CapPower) <= $(ctl plan 70% --json --group="$group" | jq .Budget) + 0.001"
 ok "none of this made a claim" claim_count_is 0
 status "where much is lost it asks at a terminal: no" 4 at_terminal n set 45%
 ok "names those below their floor" grep -q "^Below \(its\|their\) floor: " "$tmp/out"
@@ -126,6 +135,19 @@ ctl clear >/dev/null
 at_terminal n set 45% --yes >"$tmp/out"
 ok "--yes does not ask" bash -c "! grep -q 'Set this limit' '$tmp/out'"
 ok "and sets it" claim_count_is 1
+ctl clear >/dev/null
+status "8 % for 80 % is asked for: no" 4 at_terminal n set 8%
+ok "8 % changes nothing" claim_count_is 0
+status "so it is for a group: no" 4 at_terminal n set 8% --group="$group"
+ok "asks about the group" grep -q "Set this limit? \[y/N\] " "$tmp/out"
+ok "names what it costs the group" grep -q "^Predicted for group $group: " "$tmp/out"
+ok "and does not limit it" claim_count_is 0
+status "and for a device: no" 4 at_terminal n set 8% --device="$device"
+ok "asks about the device" grep -q "Set this limit? \[y/N\] " "$tmp/out"
+ok "and does not limit it" claim_count_is 0
+at_terminal y set 8% --device="$device" >"$tmp/out"
+ok "yes limits the device" claim_count_is 1
+is "alone" "$(property 'Claims[0].Target')" "\"$device\""
 ctl clear >/dev/null
 at_terminal n set 95% >"$tmp/out"
 ok "little is not asked for" claim_count_is 1
@@ -166,4 +188,20 @@ is "monitor ends with 3 when the bus goes away" $? 3
 wait $daemon_pid
 is "and the daemon ends with a failure, to be started again" $? 1
 bus_pid='' daemon_pid=''
+
+# a daemon that does not answer what a limit would cost
+bus_limits='<policy context="mandatory"><deny send_interface="org.storpower1.Manager" send_member="Plan"/></policy>'
+start_bus
+start_daemon
+status "where the cost is not known it asks: no" 4 at_terminal n set 95%
+ok "says why it is not known" grep -q "What this limit costs is not known beforehand: " "$tmp/out"
+ok "asks" grep -q "Set this limit? \[y/N\] " "$tmp/out"
+ok "and changes nothing" claim_count_is 0
+at_terminal n set 95% --yes >"$tmp/out"
+ok "--yes sets it unasked" claim_count_is 1
+ok "and says that the cost is not known" grep -q "is not known beforehand" "$tmp/out"
+ctl clear >/dev/null
+at_terminal y set 95% >"$tmp/out"
+ok "yes sets it" claim_count_is 1
+ctl clear >/dev/null
 done_testing

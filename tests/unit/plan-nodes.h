@@ -144,7 +144,7 @@ static inline int read_files(void **state)
 		return -1;
 	if (policy_find(policies, "balanced", &balanced) < 0)
 		return -1;
-	balanced->fairness = getenv("FAIR") ? 1 : 0;
+	balanced->fairness = 0;
 	balanced->floor = (RuleFloor){};
 	return 0;
 }

@@ -11,79 +11,7 @@
 #include <cmocka.h>
 
 #include "cases.h"
-#include "plan-nodes.h"
-
-static uint64_t seed = 42;
-
-static unsigned below(unsigned n)
-{
-	seed ^= seed >> 12;
-	seed ^= seed << 25;
-	seed ^= seed >> 27;
-	return (unsigned)(seed * 0x2545F4914F6CDD1DULL >> 33) % n;
-}
-
-static void draw_state_of(PlanDevice *d)
-{
-	d->demand_mb_s = below(3) ? below(4000) : INFINITY;
-	if (below(4) == 0)
-		d->demand_mb_s = 0;
-	d->deepest = d->deepest_needed = below(3) == 0 ? CONDITION_STANDBY_Z : CONDITION_IDLE_B;
-	d->rest = below(3) == 0 ? below(_CONDITION_MAX) : CONDITION_ACTIVE;
-	d->holds_writes = below(2);
-	d->awake_redirect = below(4) == 0 ? REDIRECT_DRAIN : REDIRECT_AS_FOUND;
-	if (below(2))
-		d->offer.mechanisms |= MECHANISM_REDIRECT;
-	if (d->profile->kind != KIND_HDD)
-		d->offer.mechanisms |= MECHANISM_LINK;
-	d->bias = below(2) ? 1 : 0.5 + below(100) / 100.0;
-	if (below(6) == 0)
-		d->limit_w = below(25);
-	if (below(8) == 0) {
-		d->held = true;
-		d->held_w = below(20);
-	}
-	if (below(8) == 0 && d->profile->kind == KIND_HDD) {
-		d->must_sleep = true;
-		d->current.condition = CONDITION_STANDBY_Z;
-	}
-	if (below(3) == 0)
-		d->current.depth = 1;
-}
-
-static void draw_node(Node *n, Policy *policy)
-{
-	static const char *const names[] = { "samsung-pm9a3", "intel-p5510", "dell-ps1010",
-					     "seagate-exos-7e2000", "intel-d3-s4510" };
-	unsigned count = below(12), groups = below(3), pools = below(4);
-
-	start(n, 0);
-	*policy = *balanced;
-	policy->latency_weight = below(2);
-	policy->n_rules = below(3);
-	n->in.policy = policy;
-	n->in.n_groups = groups;
-	for (unsigned g = 0; g < groups; g++)
-		n->groups[g] = (PlanGroup){ "group", below(3) ? below(80) : INFINITY };
-	for (unsigned i = 0; i < count; i++) {
-		PlanDevice *d = add(n, names[below(ELEMENTSOF(names))], INFINITY);
-
-		draw_state_of(d);
-		d->group = groups && below(2) ? below(groups) : PLAN_NO_GROUP;
-		/* an index past the last is none */
-		if (d->profile->kind == KIND_HDD && below(4))
-			d->pool = below(pools + 1);
-	}
-	n->in.n_pools = pools;
-	policy->rest = below(2) ? CONDITION_STANDBY_Z : CONDITION_IDLE_B;
-	n->in.forbidden = below(3) ? 0 : 1u << below(8);
-	n->in.budget_w = below(10) ? rated(n) * (0.1 + below(100) / 100.0) : INFINITY;
-}
-
-static bool is_asleep(const Setting *s)
-{
-	return s->condition > CONDITION_IDLE_B;
-}
+#include "plan-random.h"
 
 /* Asleep as found, and left so. */
 static bool stays(const Node *n, const Plan *p, size_t i)
@@ -374,11 +302,27 @@ static void what_is_tolerated_is_planned_for_and_no_more(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_limit_holds_or_the_floor_is_reached),
-		cmocka_unit_test(more_watts_are_never_worth_less),
-		cmocka_unit_test(more_watts_never_leave_more_short_and_sleep_is_needed),
-		cmocka_unit_test(what_is_put_in_force_is_planned_again),
-		cmocka_unit_test(what_is_tolerated_is_planned_for_and_no_more),
+		{ "every_limit_holds_or_the_floor_is_reached",
+		  every_limit_holds_or_the_floor_is_reached, by_throughput, NULL, NULL },
+		{ "more_watts_are_never_worth_less", more_watts_are_never_worth_less, by_throughput,
+		  NULL, NULL },
+		{ "more_watts_never_leave_more_short_and_sleep_is_needed",
+		  more_watts_never_leave_more_short_and_sleep_is_needed, by_throughput, NULL,
+		  NULL },
+		{ "what_is_put_in_force_is_planned_again", what_is_put_in_force_is_planned_again,
+		  by_throughput, NULL, NULL },
+		{ "what_is_tolerated_is_planned_for_and_no_more",
+		  what_is_tolerated_is_planned_for_and_no_more, by_throughput, NULL, NULL },
+		{ "every_limit_holds_or_the_floor_is_reached_where_shares_are_fair",
+		  every_limit_holds_or_the_floor_is_reached, fairly, NULL, NULL },
+		{ "more_watts_are_never_worth_less_where_shares_are_fair",
+		  more_watts_are_never_worth_less, fairly, NULL, NULL },
+		{ "more_watts_never_leave_more_short_and_sleep_is_needed_where_shares_are_fair",
+		  more_watts_never_leave_more_short_and_sleep_is_needed, fairly, NULL, NULL },
+		{ "what_is_put_in_force_is_planned_again_where_shares_are_fair",
+		  what_is_put_in_force_is_planned_again, fairly, NULL, NULL },
+		{ "what_is_tolerated_is_planned_for_and_no_more_where_shares_are_fair",
+		  what_is_tolerated_is_planned_for_and_no_more, fairly, NULL, NULL },
 	};
 
 	return cmocka_run_group_tests(tests, read_files, free_files);
