@@ -37,7 +37,7 @@ static void get_planned(Ctl *c, Figures *f)
 	_cleanup_json_ json_object *plan = NULL;
 
 	if (json_true(f->state, "Enforcing") &&
-	    ctl_try_plan(c, &(PlanAsked){ 100, "%", NULL }, &plan) >= 0)
+	    ctl_try_plan(c, &(PlanAsked){ .value = 100, .unit = "%" }, NULL, &plan) >= 0)
 		f->planned = json_object_get(json_member(plan, "Devices"));
 }
 
