@@ -7,6 +7,7 @@
 
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "ledger/ledger.h"
 
@@ -279,6 +280,41 @@ static void a_clock_that_jumps_costs_no_joule(void **state)
 	fixture_close(&g);
 }
 
+static void put_energy(const char *root, const char *file, const char *text)
+{
+	_cleanup_free_ char *folder = text_printf("%s/class/powercap/intel-rapl:0", root);
+	_cleanup_free_ char *path = text_printf("%s/%s", folder, file);
+
+	assert_int_equal(mkdir_parents(folder, 0755), 0);
+	assert_int_equal(write_file_atomic(path, text, 0644), 0);
+}
+
+static void what_processors_draw_stands_beside_it(void **state)
+{
+	_cleanup_free_ char *root = NULL;
+	Amounts node;
+	Fixture f = {};
+
+	(void)state;
+	fixture_open_text(&f, NODE TWO_DRIVES);
+	f.ledger = text_printf("%s/ledger", f.dir);
+	root = text_printf("%s/sys", f.dir);
+	f.sysfs_root = root;
+	put_energy(root, "name", "package-0\n");
+	put_energy(root, "max_energy_range_uj", "1000000000\n");
+	put_energy(root, "energy_uj", "5000000\n");
+	fixture_start(&f);
+	fixture_set(&f, "90%");
+	fixture_run(&f, 30);
+	put_energy(root, "energy_uj", "7500000\n");
+	fixture_run(&f, 5);
+	node = all_of(&f, THING_NODE);
+	assert_int_equal(node.of[AMOUNT_CPU_UJ], 2500000);
+	assert_int_equal(node.of[AMOUNT_MEMORY_UJ], 0);
+	assert_true(node.of[AMOUNT_SPAN_US] <= 36 * (int64_t)USEC_PER_SEC); /* counted once */
+	fixture_close(&f);
+}
+
 static void nothing_is_counted_without_a_ledger(void **state)
 {
 	Fixture f = {};
@@ -305,6 +341,7 @@ int main(void)
 		cmocka_unit_test(requests_that_applications_tell_are_counted_once),
 		cmocka_unit_test(what_cannot_be_written_is_said_and_written_later),
 		cmocka_unit_test(a_clock_that_jumps_costs_no_joule),
+		cmocka_unit_test(what_processors_draw_stands_beside_it),
 		cmocka_unit_test(nothing_is_counted_without_a_ledger),
 	};
 
