@@ -170,10 +170,16 @@ static void learn(Managed *md, const Prediction *p, Tools *t)
 		tell(md, &note, t);
 }
 
+/* Has it neither an adapter of its own nor a pool, as loop and virtio devices have not? Two drives
+ * that fall short of one profile may do so because that is wrong, and each has its own work. */
+static bool may_share(const Managed *md)
+{
+	return md->served.outpaced && !*md->device->hba && !*md->device->pool;
+}
+
 bool served_in_common(const Managed *a, const Managed *b)
 {
-	return a->served.outpaced && b->served.outpaced &&
-	       a->device->profile == b->device->profile && !*a->device->pool && !*b->device->pool;
+	return may_share(a) && may_share(b) && a->device->profile == b->device->profile;
 }
 
 double served_demand_mb_s(const Managed *md, const Fleet *f)
@@ -181,16 +187,20 @@ double served_demand_mb_s(const Managed *md, const Fleet *f)
 	double sum = 0;
 	size_t n = 0;
 
+	if (!may_share(md))
+		return md->workload.demand_mb_s;
 	for_each_device(const Managed, other, f) if (served_in_common(md, other))
 	{
 		sum += other->workload.demand_mb_s;
 		n++;
 	}
-	return n ? sum / (double)n : md->workload.demand_mb_s;
+	return sum / (double)n; /* it is one of them */
 }
 
 const Managed *served_first(const Managed *md, const Fleet *f)
 {
+	if (!may_share(md))
+		return md;
 	for_each_device(const Managed, other, f) if (served_in_common(md, other)) return other;
 	return md;
 }

@@ -12,7 +12,7 @@ void served_judge(Managed *md, Tools *t);
  */
 Need served_take_need(Managed *md, uint64_t now_us);
 /* Do they serve less, nothing being set, than their profile says, because something that they share
- * serves both (the host of loop devices, an adapter)? What one of them leaves the other takes: they
+ * serves both, as the host of loop devices does? What one of them leaves the other takes: they
  * are planned as one, and what each serves is what they serve on average. */
 bool served_in_common(const Managed *a, const Managed *b);
 /* Of those that serve in common with it the first, for which is learned what all serve; or itself.
