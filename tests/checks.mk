@@ -20,14 +20,14 @@ check-long: deps vm-image
 	@$(SUB) all unit-tests vm-tools
 	@B=$(B) LIMIT=14400 STORPOWER_CASES=$(CASES) ONLY='$(CASES_OF)' tests/run unit
 	@B=$(B) LIMIT=14400 KILLS=1000 ONLY='test-ledger*' tests/run bus
-	@B=$(B) LONG=yes tests/run vm
+	@B=$(B) LONG=yes tests/run bus vm
 	@$(RUN_IN_VALGRIND) LIMIT=14400 LONG=yes tests/run unit
 
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 # The captures of terminals depend on the time that things take, and run nothing that test-ctl does not.
 sanitize: deps
 	@$(SUB) B=build/sanitize CFLAGS="-O1 -g" SANITIZE="$(SANITIZERS)" all unit-tests
-	@B=build/sanitize LIMIT=900 STORPOWER_CASES=4000 ONLY='test-!(golden*)' tests/run
+	@B=build/sanitize LIMIT=900 STORPOWER_CASES=2000 ONLY='test-!(golden*)' tests/run
 
 # Where threads meet: the loop with its workers, and the daemon on its bus.
 sanitize-threads: deps

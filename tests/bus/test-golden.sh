@@ -33,10 +33,11 @@ same_each_time() {
 		-e 's/[0-9]\{4\}-[0-9-]* \([0-9:]*\)/\1/' -e 's/[0-9][0-9]:[0-9][0-9]\(:[0-9][0-9]\)\?/HH:MM/g' \
 		-e 's/for [0-9.]*m\?u\?s:/for TIME:/' -e 's/took [0-9.]*[mu]*s/took TIME/' \
 		-e 's/worst is nvme[0-9]/worst is nvmeN/' -e 's/worst is sd[a-z]/worst is sdN/' -e 's/to nvme[0-9] most/to nvmeN most/' -e 's/at most [0-9.]* W since/at most WATTS since/' \
-		-e 's/\(sleep in\) [0-9a-z]*/\1 TIME/' -e 's/settings changed: [0-9]*/settings changed: MANY/' |
+		-e 's/\(sleep in\) [0-9a-z]*/\1 TIME/' -e 's/settings changed: [0-9]*/settings changed: MANY/' \
+		-e 's/\(Next best, without [a-z-]*\): [0-9]* MB/\1: SOME MB/' |
 		sed -z -e 's/at most\(\n *\| \)[0-9.]* W\(\n *\| \)since/at most\1WATTS\2since/g' \
 			-e 's/in [0-9a-z.]*: [0-9]* J saved,[^:;]* less\n/in TIME: ENERGY saved, for THROUGHPUT less\n/' \
-			-e 's/took\(\n *\| \)[0-9.]*[mu]*s\n/took\1TIME\n/g' |
+			-e 's/took\(\n *\| \)[0-9.]*[mu]*s\n/took TIME\n/g' |
 		only_the_first_decisions
 }
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # alone
+# long: all
 # limit: 900
 #
 # Two loop devices that one host serves, loaded by fio, under limits near what they draw: a limit above

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/text.h"
+#include "cases.h"
 #include "hidden-drive.h"
 #include "model/design.h"
 #include "model/gauss.h"
@@ -206,24 +207,25 @@ static void mark_by_lot(Design *d, Truth truth, bool *measured, uint64_t *chance
 	}
 }
 
-#define LOTS 3
+#define LOTS_MOST 3
 
 /* The mean of some lots, of as many runs as goal allows, with the same errors of measurement and
  * told by the same model. */
 static Score score_of_lots(Truth truth, const DesignGoal *goal, const char *name)
 {
+	const unsigned long lots = MIN(cases_of(2), (unsigned long)LOTS_MOST);
 	Score mean = {};
 	uint64_t chance = 3;
 
-	for (int i = 0; i < LOTS; i++) {
+	for (unsigned long i = 0; i < lots; i++) {
 		_cleanup_(design_freep) Design *lot = new_design(goal);
 		bool of_lot[CANDIDATES_MAX] = {};
 		Score s;
 
 		mark_by_lot(lot, truth, of_lot, &chance);
 		s = score(truth, lot, of_lot, guess_of_design, lot, name);
-		mean.mb_s.p95 += s.mb_s.p95 / LOTS;
-		mean.watts.p95 += s.watts.p95 / LOTS;
+		mean.mb_s.p95 += s.mb_s.p95 / (double)lots;
+		mean.watts.p95 += s.watts.p95 / (double)lots;
 	}
 	return mean;
 }
