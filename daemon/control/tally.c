@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "control/tally-device.h"
@@ -19,9 +20,24 @@ int tally_init(Tally *t)
 	return r < 0 ? r : tally_cgroups_init(&t->cgroups);
 }
 
+/* Those of which everything is written. */
+static void forget_claims(Tally *t)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->n_claims; i++)
+		if (t->claims[i]->refs > 1)
+			t->claims[kept++] = t->claims[i];
+		else
+			ledger_thing_unref(t->claims[i]);
+	t->n_claims = kept;
+}
+
 void tally_done(Tally *t)
 {
 	ledger_entries_clear(&t->entries);
+	forget_claims(t);
+	free(t->claims);
 	tally_cgroups_done(&t->cgroups);
 	tally_devices_done(&t->devices);
 	t->node = ledger_thing_unref(t->node);
@@ -96,8 +112,30 @@ static int add_devices(Tally *t, int64_t time_s)
 	return r;
 }
 
+/* Entries of one thing can be merged while they cannot be written. */
+static int known_claim(Tally *t, const LedgerThing *like, LedgerThing **ret)
+{
+	LedgerThing **slot;
+	int r;
+
+	for (size_t i = 0; i < t->n_claims; i++)
+		if (ledger_thing_compare(t->claims[i], like) == 0) {
+			*ret = t->claims[i];
+			return 0;
+		}
+	slot = ARRAY_GROW(t->claims, t->n_claims);
+	if (!slot)
+		return -ENOMEM;
+	r = ledger_thing_new(like, slot);
+	if (r < 0)
+		t->n_claims--;
+	else
+		*ret = *slot;
+	return r;
+}
+
 /* Cookies begin anew where the claims' file is lost. */
-static int claim_thing(const Claim *c, const Tools *tools, LedgerThing **ret)
+static int claim_thing(Tally *t, const Claim *c, const Tools *tools, LedgerThing **ret)
 {
 	uint64_t created_s = (c->created_us + tools->realtime_offset_us) / USEC_PER_SEC;
 	char id[64], scope[160];
@@ -112,16 +150,16 @@ static int claim_thing(const Claim *c, const Tools *tools, LedgerThing **ret)
 		 (unsigned long long)created_s);
 	snprintf(scope, sizeof(scope), "%s%s%s", claim_scope_name(c->scope), c->target ? " " : "",
 		 c->target ?: "");
-	return ledger_thing_new(&like, ret);
+	return known_claim(t, &like, ret);
 }
 
 static int add_claim(Tally *t, const TallyNode *node, const Claim *c, const Tools *tools,
 		     int64_t time_s)
 {
-	_cleanup_(ledger_thing_unrefp) LedgerThing *thing = NULL;
+	LedgerThing *thing = NULL;
 	Amounts sum = sum_of(&t->devices, c);
 	double operating_w = limits_claim_operating_w(tools->fleet, c);
-	int r = claim_thing(c, tools, &thing);
+	int r = claim_thing(t, c, tools, &thing);
 
 	if (r < 0)
 		return r;
@@ -138,6 +176,7 @@ static int add_claims(Tally *t, const TallyNode *node, const Tools *tools, int64
 	const Claim *c;
 	int r = 0;
 
+	forget_claims(t);
 	for (size_t i = 0; r >= 0 && (c = claims_get(node->limits->claims, i)); i++)
 		if (!c->pins && claim_active(c, tools->now_us) &&
 		    limits_claim_in_force(node->limits, tools->fleet, c))

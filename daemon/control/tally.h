@@ -15,6 +15,8 @@ typedef struct Tally {
 	TallyDevices devices;
 	TallyCgroups cgroups;
 	LedgerThing *node;
+	LedgerThing **claims; /* limits that entries not written yet are of: one thing for each */
+	size_t n_claims;
 	Tariff tariff;
 	Amounts sum;           /* of the node since the daemon's start */
 	uint64_t requests;     /* of applications, since the last look */

@@ -244,6 +244,35 @@ static void what_cannot_be_written_is_said_and_written_later(void **state)
 	fixture_close(&f);
 }
 
+/* Whoever makes room on the next day finds all of it, in some MB of the daemon's memory. */
+static void hours_that_cannot_be_written_take_bounded_memory(void **state)
+{
+	_cleanup_free_ char *folder = NULL;
+	Amounts node, claims;
+	Fixture f = {};
+
+	(void)state;
+	fixture_open_text(&f, NODE TWO_DRIVES);
+	folder = text_printf("%s/later", f.dir);
+	f.ledger = text_printf("%s/ledger", folder);
+	fixture_start(&f);
+	limit(&f, SCOPE_NODE, NULL, 90);
+	limit(&f, SCOPE_GROUP, "flash", 90);
+	for (size_t i = 0; i < 2; i++)
+		limit(&f, SCOPE_DEVICE, f.control->fleet.devices[i]->device->name, 90);
+	fixture_run(&f, 11000); /* four limits: as many entries of them */
+	assert_true(f.control->tools.books->backlog.entries.n <= BACKLOG_ENTRIES_MAX);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	fixture_run(&f, 10);
+	node = all_of(&f, THING_NODE);
+	claims = all_of(&f, THING_CLAIM);
+	assert_true(node.of[AMOUNT_SPAN_US] >= 11000 * (int64_t)USEC_PER_SEC);
+	/* the node, all of its drives as a group, and each by itself; but the first look had none
+	 */
+	assert_true(claims.of[AMOUNT_ENERGY_UJ] > 2.99 * (double)node.of[AMOUNT_ENERGY_UJ]);
+	fixture_close(&f);
+}
+
 /* The wall clock goes an hour back, and a day ahead. */
 static uint64_t jumping_us(void *userdata)
 {
@@ -340,6 +369,7 @@ int main(void)
 		cmocka_unit_test(money_and_carbon_are_those_of_their_time),
 		cmocka_unit_test(requests_that_applications_tell_are_counted_once),
 		cmocka_unit_test(what_cannot_be_written_is_said_and_written_later),
+		cmocka_unit_test(hours_that_cannot_be_written_take_bounded_memory),
 		cmocka_unit_test(a_clock_that_jumps_costs_no_joule),
 		cmocka_unit_test(what_processors_draw_stands_beside_it),
 		cmocka_unit_test(nothing_is_counted_without_a_ledger),
