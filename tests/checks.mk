@@ -22,12 +22,18 @@ check-long: deps vm-image
 	@B=$(B) LIMIT=14400 KILLS=1000 ONLY='test-ledger*' tests/run bus
 	@B=$(B) LONG=yes tests/run bus vm
 	@$(RUN_IN_VALGRIND) LIMIT=14400 LONG=yes tests/run unit
+	@$(BUILD_SANITIZED)
+	@$(RUN_SANITIZED) LIMIT=14400 LONG=yes tests/run unit
 
+# Statistics over code that other tests run, too.
+SANITIZE_LATER := test-plan-oracle test-model-design test-control-drift test-control-margins
+BUILD_SANITIZED = $(SUB) B=build/sanitize CFLAGS="-O1 -g" SANITIZE="$(SANITIZERS)" all unit-tests
+RUN_SANITIZED = B=build/sanitize STORPOWER_CASES=2000 LATER="$(SANITIZE_LATER)"
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 # The captures of terminals depend on the time that things take, and run nothing that test-ctl does not.
 sanitize: deps
-	@$(SUB) B=build/sanitize CFLAGS="-O1 -g" SANITIZE="$(SANITIZERS)" all unit-tests
-	@B=build/sanitize LIMIT=900 STORPOWER_CASES=2000 ONLY='test-!(golden*)' tests/run
+	@$(BUILD_SANITIZED)
+	@$(RUN_SANITIZED) LIMIT=900 ONLY='test-!(golden*)' tests/run
 
 # Where threads meet: the loop with its workers, and the daemon on its bus.
 sanitize-threads: deps
