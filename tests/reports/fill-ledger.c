@@ -290,11 +290,23 @@ static int fill(Ledger *l, Fill *f, int64_t since_s, int64_t minutes)
 	return r < 0 ? r : ledger_set_note(l, "currency", "EUR");
 }
 
+static void fill_done(Fill *f)
+{
+	ledger_entries_clear(&f->entries);
+	ledger_thing_unref(f->node);
+	for (size_t i = 0; i < ELEMENTSOF(f->device); i++)
+		ledger_thing_unref(f->device[i]);
+	for (size_t i = 0; i < ELEMENTSOF(f->cgroup); i++)
+		ledger_thing_unref(f->cgroup[i]);
+	for (size_t i = 0; i < ELEMENTSOF(f->claim); i++)
+		ledger_thing_unref(f->claim[i]);
+}
+
 int main(int argc, char *argv[])
 {
 	_cleanup_(ledger_closep) Ledger *l = NULL;
+	_cleanup_(fill_done) Fill f = {};
 	unsigned long since_s, minutes;
-	Fill f = {};
 	int r;
 
 	if (argc < 4 || parse_unsigned(argv[2], INT64_MAX / 2, &since_s) < 0 ||
