@@ -261,7 +261,7 @@ void tally_devices_done(TallyDevices *d)
 /* Moves what was counted of the device; what stays behind has none. */
 static Tallied take_over(TallyDevices *d, Device *device, size_t likely)
 {
-	Tallied taken = { .device = NULL };
+	Tallied taken;
 	Tallied *t = likely < d->n && d->all[likely].device == device
 			     ? &d->all[likely]
 			     : (Tallied *)tally_devices_find(d, device);

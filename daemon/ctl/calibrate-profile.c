@@ -102,6 +102,8 @@ static int add_estimates(const Calibration *c, Points *all)
 	const DesignGrid *g = &c->plan.grid;
 	int r = 0;
 
+	if (!g->n_streams || !g->n_chunks || !g->n_depths)
+		return 0; /* there is nothing to estimate */
 	for (size_t step = 4; step > 0; step /= 2)
 		for (size_t i = 0; i < design_candidates(c->design) && r >= 0; i++) {
 			size_t chunk = i / g->n_streams % g->n_chunks;
