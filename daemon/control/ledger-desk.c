@@ -82,17 +82,14 @@ static void read_series(LedgerJob *j)
 /* Until it changes, what was read holds, and what was wrong has been said. */
 static void look_for_series(LedgerJob *j)
 {
+	LedgerDesk *d = j->desk;
 	struct stat now = {};
+	bool missing = d->intensity_path && stat(d->intensity_path, &now) < 0;
 
-	if (!j->desk->intensity_path)
+	if (!d->intensity_path || (missing ? d->missing : is_same(&now, &d->seen)))
 		return;
-	if (stat(j->desk->intensity_path, &now) == 0 && is_same(&now, &j->desk->seen))
-		return;
-	if (!now.st_ino && j->desk->seen.st_nlink == (nlink_t)-1)
-		return; /* it is still not there */
-	j->desk->seen = now;
-	if (!now.st_ino)
-		j->desk->seen.st_nlink = (nlink_t)-1;
+	d->seen = now;
+	d->missing = missing;
 	read_series(j);
 }
 

@@ -18,6 +18,7 @@ typedef struct LedgerDesk {
 	const char *intensity_path; /* NULL: none */
 	const char *currency;       /* of the prices; NULL: said already, or none */
 	struct stat seen;           /* the file as it was read last */
+	bool missing;               /* it was not there, and that has been said */
 } LedgerDesk;
 
 /* One errand of a worker. */

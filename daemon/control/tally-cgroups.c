@@ -132,11 +132,6 @@ static void fold_gone(TallyCgroups *t, CgroupSeen *now, size_t n)
 	}
 }
 
-static int64_t passed(uint64_t before, uint64_t after)
-{
-	return after > before ? (int64_t)(after - before) : 0;
-}
-
 /* The cgroup's part of what the device has drawn above idle, by the joules of both. */
 static double part_of(const Tallied *device, double joules)
 {
@@ -171,10 +166,7 @@ static void take_row(const TallyCgroups *t, const CgroupLook *look, const Cgroup
 	if (!device)
 		return;
 	share_out(device, part_of(device, MAX(c->joules - then->joules, 0.0)), ret);
-	ret->of[AMOUNT_READS] = passed(then->ios[READ_IO], c->ios[READ_IO]);
-	ret->of[AMOUNT_WRITES] = passed(then->ios[WRITE_IO], c->ios[WRITE_IO]);
-	ret->of[AMOUNT_READ_BYTES] = passed(then->bytes[READ_IO], c->bytes[READ_IO]);
-	ret->of[AMOUNT_WRITTEN_BYTES] = passed(then->bytes[WRITE_IO], c->bytes[WRITE_IO]);
+	tally_count_io(then, c, ret);
 }
 
 static bool is_nothing(const Amounts *a)

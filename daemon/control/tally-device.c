@@ -23,10 +23,19 @@ static double energy_j(const Tallied *t)
 	return (double)t->span.of[AMOUNT_ENERGY_UJ] * 1e-6;
 }
 
-/* 0 where a counter ran backwards: the device has come back, and counts from zero. */
 static int64_t passed(uint64_t before, uint64_t after)
 {
 	return after > before ? (int64_t)(after - before) : 0;
+}
+
+void tally_count_io(const DeviceCounters *then, const DeviceCounters *now, Amounts *to)
+{
+	int64_t *of = to->of;
+
+	of[AMOUNT_READS] = passed(then->ios[READ_IO], now->ios[READ_IO]);
+	of[AMOUNT_WRITES] = passed(then->ios[WRITE_IO], now->ios[WRITE_IO]);
+	of[AMOUNT_READ_BYTES] = passed(then->bytes[READ_IO], now->bytes[READ_IO]);
+	of[AMOUNT_WRITTEN_BYTES] = passed(then->bytes[WRITE_IO], now->bytes[WRITE_IO]);
 }
 
 /* Moves what was counted of its IO into the span; joules above idle by its counters, NAN where they
@@ -38,10 +47,7 @@ static double take_counters(Tallied *t, const DeviceCounters *now, double second
 
 	if (!t->known)
 		return NAN;
-	of[AMOUNT_READS] = passed(then->ios[READ_IO], now->ios[READ_IO]);
-	of[AMOUNT_WRITES] = passed(then->ios[WRITE_IO], now->ios[WRITE_IO]);
-	of[AMOUNT_READ_BYTES] = passed(then->bytes[READ_IO], now->bytes[READ_IO]);
-	of[AMOUNT_WRITTEN_BYTES] = passed(then->bytes[WRITE_IO], now->bytes[WRITE_IO]);
+	tally_count_io(then, now, &t->span);
 	of[AMOUNT_BUSY_US] =
 		llround(MIN(MAX(now->latency_us - then->latency_us, 0.0), seconds * USEC_PER_SEC));
 	return now->has_joules && then->has_joules ? MAX(now->joules - then->joules, 0.0) : NAN;

@@ -37,6 +37,9 @@ typedef struct TallySpan {
 #define for_each_tallied(type, td, devices)                                                        \
 	for (type *td = (devices)->all; (td) < (devices)->all + (devices)->n; (td)++)
 
+/* What was moved between two readings of counters, into *to. 0 where one ran backwards: the device
+ * has come back, and counts from zero. */
+void tally_count_io(const DeviceCounters *then, const DeviceCounters *now, Amounts *to);
 /* Takes in devices that have come, and forgets those that went. -ENOMEM: all are as they were. */
 int tally_devices_follow(TallyDevices *t, const Fleet *f);
 void tally_devices_done(TallyDevices *t);
