@@ -76,6 +76,38 @@ static void put_energies(FuzzReport *r, const Profile *p)
 	fuzz_put_percent(r, "error", p->energy_error);
 }
 
+/* A figure that cannot be 0, which stands for one that is not given. */
+static void put_given(FuzzReport *r, const char *key, double v, const char *unit)
+{
+	if (v > 0)
+		fuzz_put_fixed(r, key, v, unit);
+}
+
+static void put_sheet(FuzzReport *r, const Profile *p)
+{
+	char figures[64];
+
+	if (p->sheet.interface != INTERFACE_UNKNOWN)
+		fuzz_put_text(r, "interface", interface_name(p->sheet.interface));
+	put_given(r, "read_mb_s", p->sheet.mb_s[READ_IO], "");
+	put_given(r, "write_mb_s", p->sheet.mb_s[WRITE_IO], "");
+	put_given(r, "read_iops", p->sheet.iops[READ_IO], "");
+	put_given(r, "write_iops", p->sheet.iops[WRITE_IO], "");
+	if (p->estimated_figures)
+		fuzz_put_text(r, "estimated",
+			      figures_text(figures, sizeof(figures), p->estimated_figures));
+}
+
+static void put_emerald(FuzzReport *r, const Emerald *e)
+{
+	fputs("[emerald]\n", r->stream);
+	put_given(r, "ready_idle_gb_w", e->ready_idle_gb_w, "");
+	for (EmeraldLoad l = 0; l < _EMERALD_MAX; l++) {
+		put_given(r, emerald_key(l), e->per_w[l], "");
+		put_given(r, emerald_chunk_key(l), e->kib[l], "KiB");
+	}
+}
+
 static char *report(const char *path, bool *ret_complaints)
 {
 	_cleanup_(profile_freep) Profile *p = NULL;
@@ -96,6 +128,7 @@ static char *report(const char *path, bool *ret_complaints)
 	fuzz_put_fixed(&r, "link_saving", p->link_saving_w, "W");
 	fuzz_put_us(&r, "link_recovery", round(p->link_recovery_s * 1e6));
 	fprintf(r.stream, "cycles=%.0f\n", p->rated_cycles_start);
+	put_sheet(&r, p);
 	put_states(&r, p);
 	put_conditions(&r, p);
 	fputs("[points]\n", r.stream);
@@ -104,6 +137,7 @@ static char *report(const char *path, bool *ret_complaints)
 	for (size_t i = 0; i < p->n_mixes; i++)
 		put_point(&r, &p->mixes[i].at);
 	put_energies(&r, p);
+	put_emerald(&r, &p->emerald);
 	return fuzz_report_end(&r);
 }
 
