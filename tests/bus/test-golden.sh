@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# alone
+# limit: 600
 #
 # What people see, on terminals of 60, 80 and 120 columns: status, list, plan and explain of nodes whose
 # figures stay the same (golden*.node) without a limit, with one that is hard, tolerant,
