@@ -30,6 +30,7 @@ typedef struct Daemon {
 	Inventory *inventory;
 	WakeRecord *wakes;
 	char *node_path, *registers_path, *journal_path, *claims_path, *wear_path, *wakes_path;
+	char *operating_path;
 	char *ledger_path;
 	const char *policy;
 } Daemon;
@@ -48,6 +49,7 @@ static void daemon_done(Daemon *d)
 	free(d->claims_path);
 	free(d->wear_path);
 	free(d->wakes_path);
+	free(d->operating_path);
 	free(d->ledger_path);
 }
 
@@ -117,6 +119,7 @@ static int set_paths(Daemon *d)
 	d->claims_path = text_printf("%s/claims", state_directory(d));
 	d->wear_path = text_printf("%s/wear", state_directory(d));
 	d->wakes_path = text_printf("%s/wake-tests", state_directory(d));
+	d->operating_path = text_printf("%s/operating", state_directory(d));
 	d->ledger_path = text_printf("%s/ledger", state_directory(d));
 	if (!d->ledger_path)
 		return -ENOMEM;
@@ -125,6 +128,8 @@ static int set_paths(Daemon *d)
 		r = check_state_path(d->claims_path);
 	if (r >= 0)
 		r = check_state_path(d->wear_path);
+	if (r >= 0)
+		r = check_state_path(d->operating_path);
 	return r < 0 ? r : check_state_path(d->wakes_path);
 }
 
@@ -233,7 +238,7 @@ static ControlConfig control_config(const Daemon *d)
 		.claims_path = d->claims_path,
 		.journal_path = d->journal_path,
 		.bpf = d->config->bpf,
-		.limit = { d->config->guard_w, d->config->tolerance_s },
+		.limit = { d->config->guard_w, d->config->tolerance_s, d->operating_path },
 		.insists = d->config->insists,
 		.advises = d->config->advises,
 		.sensors = d->config->sensors,

@@ -23,7 +23,7 @@ typedef struct Config {
 	char *policy_at;       /* "FILE:LINE" that names it; NULL: none */
 	char *simulate;        /* node name or absolute path of a node file; NULL: none given */
 	char *bus;             /* "system", "session" or a D-Bus address */
-	char *state_directory; /* claims, journal, wear accounts, wake tests */
+	char *state_directory; /* claims, journal, wear accounts, wake tests, operating powers */
 	char *runtime_directory;
 	bool bpf;
 	bool discover; /* manage controllers and disks that no section names */

@@ -73,6 +73,22 @@ static int open_journal(Control *c)
 	return 0;
 }
 
+/* Without the book percentages are of what the profiles know: less, which is the safe side. */
+static int open_operating(Control *c)
+{
+	const char *path = c->config.limit.operating_path;
+	int r = operating_book_open(path, &c->tools.operating);
+
+	if (r >= 0 || r == -ENOMEM)
+		return r;
+	log_warning_errno(
+		r,
+		"What devices were measured to draw at most cannot be read from %s: 100 %% "
+		"of each is what its profile knows",
+		path);
+	return operating_book_open(NULL, &c->tools.operating);
+}
+
 static int open_all(Control *c)
 {
 	const ControlConfig *config = &c->config;
@@ -87,6 +103,8 @@ static int open_all(Control *c)
 		r = open_journal(c);
 	if (r >= 0)
 		r = wear_accounts_open(&c->tools);
+	if (r >= 0)
+		r = open_operating(c);
 	if (r >= 0)
 		r = gauges_open(&c->gauges, &c->tools);
 	if (r >= 0)
@@ -215,6 +233,7 @@ Control *control_free(Control *c)
 	enforce_done(c);
 	diary_done(&c->diary);
 	wear_book_free(c->tools.wear);
+	operating_book_free(c->tools.operating);
 	limits_done(&c->limits);
 	journal_close(c->tools.journal);
 	meter_close(c->tools.meter);

@@ -29,6 +29,9 @@ typedef struct SleepConfig {
 typedef struct LimitConfig {
 	double guard_w;            /* kept free below every budget; 0 */
 	const double *tolerance_s; /* of claims that name none, by class; NULL: none */
+	/* What devices were measured to draw at most, of which percentages are; NULL: kept in
+	 * memory alone. */
+	const char *operating_path;
 } LimitConfig;
 
 /* What a kWh costs, in money and in CO2e, as configured. */

@@ -35,7 +35,7 @@ static Managed *managed_new(Device *d, Tools *t)
 			 .cap_w = d->profile->rated_w,
 			 .planned = { .group_limit_w = INFINITY } };
 	workload_init(md, t->now_us);
-	trust_init(md);
+	trust_init(md, t->operating);
 	rest_init(md);
 	wear_account_open(md, t);
 	if (knob_set_init(md) < 0 || obedience_init(md) < 0)

@@ -8,6 +8,7 @@
 #include "control/need.h"
 #include "control/queue.h"
 #include "journal/journal.h"
+#include "journal/operating-file.h"
 
 typedef struct Tools {
 	uint64_t now_us;
@@ -20,6 +21,7 @@ typedef struct Tools {
 	Meter *meter;
 	char *meter_why_not; /* NULL when eBPF runs */
 	WearBook *wear;
+	OperatingBook *operating;
 	struct Bookkeeping *books;   /* bookkeeping.c: NULL: nothing is counted */
 	uint64_t realtime_offset_us; /* of the wall clock from the loop's, at start */
 	bool wear_unsaved; /* the wear accounts could not be saved, and that has been said */

@@ -20,14 +20,15 @@
 #define OPERATING_US      (5 * USEC_PER_SEC)   /* no burst, and no spike of a sensor */
 #define UNCONTROLLED_US   (300 * USEC_PER_SEC) /* before pacing is trusted again */
 
-void trust_init(Managed *md)
+void trust_init(Managed *md, const OperatingBook *known)
 {
 	const Profile *p = md->device->profile;
+	double measured_w = operating_book_get(known, md->device->id);
 
 	md->trust = (Trust){ .bias = 1,
 			     .measured_w = NAN,
 			     .estimated_w = p->idle_w,
-			     .operating_w = profile_operating_w(p),
+			     .operating_w = MAX(profile_operating_w(p), measured_w),
 			     .fixed_w = p->idle_w,
 			     .correction = 1 };
 }
@@ -178,9 +179,21 @@ static bool is_above_operating(const Managed *md, uint64_t now_us)
 	       !waking_under_way(md) && now_us >= md->waking.woke_us + AVERAGED_US;
 }
 
-void trust_learn_operating(Managed *md, bool limited, uint64_t now_us)
+static void keep_operating(const Managed *md, Tools *t)
+{
+	int r = operating_book_set(t->operating, md->device->id, md->trust.operating_w);
+
+	if (r < 0)
+		log_warning_errno(r,
+				  "%s: what it was measured to draw cannot be saved in %s, and is "
+				  "forgotten when storpowerd ends",
+				  md->device->name, t->config->limit.operating_path);
+}
+
+void trust_learn_operating(Managed *md, bool limited, Tools *tools)
 {
 	Trust *t = &md->trust;
+	uint64_t now_us = tools->now_us;
 
 	if (limited || !is_above_operating(md, now_us)) {
 		t->above_since_us = 0;
@@ -195,6 +208,7 @@ void trust_learn_operating(Managed *md, bool limited, uint64_t now_us)
 		   md->device->name, t->measured_w, t->operating_w, t->above_w);
 	t->operating_w = t->above_w;
 	t->above_since_us = 0;
+	keep_operating(md, tools);
 }
 
 void trust_note_aside(const char *of, bool was_believed, const SensorHealth *h)

@@ -8,7 +8,7 @@
 
 #define SENSOR_ERROR 0.02 /* what a sensor may be off without anything being wrong */
 
-void trust_init(Managed *md);
+void trust_init(Managed *md, const OperatingBook *known);
 static inline bool trust_is_uncontrolled(const Managed *md, uint64_t now_us)
 {
 	return now_us < md->trust.uncontrolled_until_us;
@@ -28,9 +28,9 @@ void trust_watch_pace(Managed *md, Meter *meter); /* eBPF is told what is in for
 
 /* What it draws, as its own reading said, or a sensor beside it; r: what the reading returned. */
 void trust_take_power(Managed *md, int r, double watts);
-/* 100 % of it rises to what it has been measured to draw for a while. Not while a limit is active,
- * lest the limit moves under the operator's hands. */
-void trust_learn_operating(Managed *md, bool limited, uint64_t now_us);
+/* 100 % of it rises to what it has been measured to draw for a while, for this run and those that
+ * follow. Not while a limit is active, lest the limit moves under the operator's hands. */
+void trust_learn_operating(Managed *md, bool limited, Tools *t);
 void trust_set_measured(Managed *md, double watts);
 /* Holds the model against the device's own reading. settling: its setting is being changed. */
 void trust_correct(Managed *md, bool settling, uint64_t now_us);

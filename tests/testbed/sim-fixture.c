@@ -34,6 +34,7 @@ void fixture_open_in(Fixture *f, const char *node_path, const char *dir)
 	f->claims = path_in(dir, "claims");
 	f->registers = path_in(dir, "registers");
 	f->wear = path_in(dir, "wear");
+	f->operating = path_in(dir, "operating");
 	must(wake_record_open(NULL, &f->wakes), "wake tests");
 	f->loop = virtual_loop_new(1000 * USEC_PER_SEC);
 	must(f->loop ? 0 : -ENOMEM, "loop");
@@ -93,6 +94,7 @@ void fixture_start(Fixture *f)
 	};
 
 	config.sleep.wear_path = f->wear;
+	config.limit.operating_path = f->operating;
 	join_sensors(f);
 	config.sensors = f->all_sensors;
 	must(control_new(&config, f->loop, f->node, &f->control), "manager");
@@ -120,6 +122,7 @@ void fixture_close(Fixture *f)
 	free(f->claims);
 	free(f->registers);
 	free(f->wear);
+	free(f->operating);
 	free(f->ledger);
 	for (size_t i = 0; i < f->n_node_sensors; i++)
 		sensor_config_done(&f->node_sensors[i]);

@@ -17,7 +17,7 @@
 
 typedef struct Fixture {
 	char dir[64];
-	char *journal, *claims, *registers, *wear;
+	char *journal, *claims, *registers, *wear, *operating;
 	char *ledger;      /* malloc'd; NULL: nothing is counted */
 	const Clock *wall; /* its clock; NULL: the loop's */
 	WakeRecord *wakes; /* in memory alone */

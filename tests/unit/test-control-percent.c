@@ -113,6 +113,15 @@ static void a_drive_that_never_reaches_its_ceiling_feels_sixty_percent(void **st
 	}
 }
 
+/* It is measured while somebody looks. */
+static void look_for(Fixture *f, int seconds)
+{
+	for (int i = 0; i < seconds; i++) {
+		(void)state_of(f);
+		fixture_run(f, 1);
+	}
+}
+
 static void what_is_measured_raises_a_hundred_percent(void **state)
 {
 	double known_w, seen_w, drawn_w;
@@ -124,10 +133,7 @@ static void what_is_measured_raises_a_hundred_percent(void **state)
 	fixture_start(&f);
 	known_w = fixture_operating_w(&f);
 	assert_float_equal(known_w, 13.3, 0.01);
-	for (int i = 0; i < 30; i++) { /* it is measured while somebody looks */
-		(void)state_of(&f);
-		fixture_run(&f, 1);
-	}
+	look_for(&f, 30);
 	drawn_w = state_of(&f).watts.measured_w;
 	seen_w = fixture_operating_w(&f);
 	assert_true(seen_w > 1.02 * known_w && seen_w <= 1.02 * drawn_w);
@@ -137,6 +143,24 @@ static void what_is_measured_raises_a_hundred_percent(void **state)
 	fixture_release(&f, cookie);
 	fixture_run(&f, 1);
 	assert_true(fixture_operating_w(&f) >= seen_w);
+	fixture_close(&f);
+}
+
+static void what_was_measured_outlives_the_daemon(void **state)
+{
+	double seen_w;
+	Fixture f = {};
+
+	(void)state;
+	fixture_open_text(&f, NODE DEAR_PM9A3);
+	fixture_start(&f);
+	look_for(&f, 30);
+	seen_w = fixture_operating_w(&f);
+	assert_true(seen_w > 1.02 * 13.3);
+	fixture_stop(&f);
+	fixture_start(&f);
+	fixture_run(&f, 1);
+	assert_true(fixture_operating_w(&f) == seen_w);
 	fixture_close(&f);
 }
 
@@ -151,10 +175,7 @@ static void a_limit_does_not_move_while_it_holds(void **state)
 	limit(&f, SCOPE_NODE, NULL, 100); /* holds nothing, so that the drive draws all it can */
 	limit(&f, SCOPE_DEVICE, f.control->fleet.devices[0]->device->name, 100);
 	budget_w = fixture_operating_w(&f);
-	for (int i = 0; i < 30; i++) {
-		(void)state_of(&f);
-		fixture_run(&f, 1);
-	}
+	look_for(&f, 30);
 	assert_true(state_of(&f).watts.measured_w > 1.02 * budget_w);
 	assert_true(fixture_operating_w(&f) == budget_w);
 	fixture_close(&f);
@@ -166,6 +187,7 @@ int main(void)
 		cmocka_unit_test(a_hundred_percent_leaves_every_shipped_node_as_found),
 		cmocka_unit_test(a_drive_that_never_reaches_its_ceiling_feels_sixty_percent),
 		cmocka_unit_test(what_is_measured_raises_a_hundred_percent),
+		cmocka_unit_test(what_was_measured_outlives_the_daemon),
 		cmocka_unit_test(a_limit_does_not_move_while_it_holds),
 	};
 
