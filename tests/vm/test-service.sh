@@ -70,6 +70,15 @@ ok "eBPF is permitted" test "$(ctl status --json=short | jq -r .Meter)" = ebpf
 ok "the journal of the system has it, with the device" \
 	eventually bash -c 'journalctl --unit=storpowerd --output=json | jq -e "select(.DEVICE == \"flat\" and .KNOB != null)" >/dev/null'
 
+textfile=/var/lib/prometheus/node-exporter/storpower.prom
+mkdir -p "${textfile%/*}"
+ok "the timer of metrics is started" systemctl start storpower-metrics.timer
+ok "its service writes them, hardened as it is" eventually grep -qx 'storpower_up 1' $textfile
+ok "the limit is among them" grep -q '^storpower_.*limit.* [1-9]' $textfile
+systemctl stop storpower-metrics.timer
+ok "the ledger counts what was drawn" \
+	eventually bash -c 'storpowerctl --no-pager report --since=-1h --json=short | jq -e ".Total.Energy > 0" >/dev/null'
+
 before=$(pid)
 systemctl kill --kill-who=main --signal=KILL storpowerd
 ok "killed, it is started anew" eventually new_pid "$before"
@@ -83,5 +92,7 @@ ok "the claim is there after the next start" bash -c 'systemctl start storpowerd
 ok "clear ends it" ctl clear
 ok "nothing differs from before, again" eventually as_before
 systemctl stop storpowerd
+ok "without the daemon the service of metrics says so, and does not fail" systemctl start storpower-metrics.service
+ok "in the file" grep -qx 'storpower_up 0' $textfile
 is "no unit has failed" "$(systemctl --failed --plain --no-legend)" ""
 done_testing
