@@ -81,7 +81,7 @@ ok "the ledger counts what was drawn" \
 
 before=$(pid)
 systemctl kill --kill-who=main --signal=KILL storpowerd
-ok "killed, it is started anew" eventually new_pid "$before"
+ok "killed, it is started anew" within 60 new_pid "$before"
 ok "and goes on enforcing what stands" eventually enforced
 ok "what was put back between is in the log" eventually log_says "settings were put back"
 ok "reload is answered" systemctl reload storpowerd
