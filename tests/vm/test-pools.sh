@@ -75,6 +75,8 @@ mdadm --create /dev/md0 --run --force --level=5 --raid-devices=3 --metadata=1.2 
 settle
 ok "the members of an array are one pool" eventually pools_are md0 "$a" "$b" "$c"
 ok "another disk is not in it" eventually pools_are "" "$d"
+is "two parts of it are data and one is parity" "$(place "$a" protection) $(place "$d" protection)" "2+1 "
+is "a disk has the bytes that the kernel says" "$(place "$a" bytes)" "$(blockdev --getsize64 "/dev/$a")"
 is "an array at rest may sleep" "$(may_sleep "$b")" yes
 echo 100 >/sys/block/md0/md/sync_speed_max
 echo check >/sys/block/md0/md/sync_action

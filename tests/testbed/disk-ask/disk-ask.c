@@ -5,6 +5,7 @@
  */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -119,8 +120,9 @@ static int find_device(const char *name, bool wake_tested, Device **ret)
 
 static void print_place(const Device *d)
 {
-	printf("pool=%s\nhba=%s\nkeep_awake=%s\nuntested=%s\n", d->pool, d->hba,
-	       d->keep_awake_why ?: "", d->wake_untested ? "yes" : "no");
+	printf("pool=%s\nhba=%s\nkeep_awake=%s\nuntested=%s\nprotection=%s\nbytes=%" PRIu64 "\n",
+	       d->pool, d->hba, d->keep_awake_why ?: "", d->wake_untested ? "yes" : "no",
+	       d->protection, d->size_bytes);
 }
 
 static int ask_place(const char *name, bool wake_tested, char **words)
