@@ -120,8 +120,8 @@ static double ceiling_watts(const SimNature *n, const Setting *s, double family)
 	return n->within_rated ? fmin(w, rated_watts(n, family)) : w;
 }
 
-/* Without IO. */
-static double resting_watts(const SimNature *n, const SimRegisters *r)
+/* What the device draws below its IO. A link sleeps only while it has nothing to carry. */
+static double resting_watts(const SimNature *n, const SimRegisters *r, bool carries)
 {
 	const Profile *p = n->profile;
 	const ConditionPower *c = &p->conditions[r->value[SIM_CONDITION]];
@@ -132,7 +132,7 @@ static double resting_watts(const SimNature *n, const SimRegisters *r)
 		w = fmin(w, state->max_w);
 	else if (r->value[SIM_CONDITION] != CONDITION_ACTIVE && c->present)
 		w = c->watts;
-	else if (r->value[SIM_LINK] >= SIM_LINK_MED_POWER_WITH_DIPM)
+	else if (r->value[SIM_LINK] >= SIM_LINK_MED_POWER_WITH_DIPM && !carries)
 		w -= p->link_saving_w;
 	return fmax(w, 0) * n->watts_factor;
 }
@@ -200,7 +200,7 @@ static void serve(const SimNature *n, const SimMoment *m, const SimStream *work,
 	const SimRegisters *r = m->registers;
 	Setting s = setting_of(n, r, &work->mix);
 	Mix at_device = split(&work->mix, s.chunk_kib);
-	double family = family_factor(n, m), rest = resting_watts(n, r);
+	double family = family_factor(n, m), rest = resting_watts(n, r, true);
 	double capacity, dynamic, ceiling, used, most;
 
 	forecast(n, &work->mix, &s, f);
@@ -233,11 +233,19 @@ static void take_own(const SimRates *part, SimRates *ret)
 	ret->read_us = ios > 0 ? part->depth / ios * 1e6 : 0;
 }
 
+static bool any_work(const SimStream work[_SIM_WORK_MAX])
+{
+	for (int i = 0; i < _SIM_WORK_MAX; i++)
+		if (work[i].mb_s > 0)
+			return true;
+	return false;
+}
+
 void sim_rates(const SimNature *n, const SimMoment *m, const SimStream work[_SIM_WORK_MAX],
 	       SimRates *ret)
 {
 	Setting s = setting_of(n, m->registers, &n->workload->mix);
-	double rest = resting_watts(n, m->registers), left = 1, dynamic = 0;
+	double rest = resting_watts(n, m->registers, any_work(work)), left = 1, dynamic = 0;
 	double ceiling = ceiling_watts(n, &s, family_factor(n, m));
 
 	*ret = (SimRates){ .watts = rest };

@@ -86,13 +86,16 @@ static void look(Fixture *f, Clairvoyant *c, double budget_w, Outcome *o)
 {
 	SimOverload before = o->over;
 	Satisfaction *s = &o->satisfaction;
-	double best = s->best, asked = s->asked, above_w = INFINITY;
+	double best = s->best, asked = s->asked;
+	Drawn d = { .budget_w = budget_w, .above_w = INFINITY };
 
 	if (sim_node_overload(f->node, budget_w, &o->over) < 0)
 		o->over.above_s = NAN;
 	else if (isfinite(budget_w))
-		above_w = (o->over.overload_s - before.overload_s) * budget_w / LOOK_S;
-	clairvoyant_look(c, budget_w, above_w, s);
+		d.above_w = (o->over.overload_s - before.overload_s) * budget_w / LOOK_S;
+	if (isfinite(budget_w))
+		d.left_w = (o->over.unspent_j - before.unspent_j) / LOOK_S;
+	clairvoyant_look(c, d, s);
 	if (s->best - best < (s->asked - asked) * (1 - ROUNDING)) {
 		o->binds_s += LOOK_S;
 		o->unspent_w += o->over.unspent_j - before.unspent_j;
@@ -167,6 +170,11 @@ double of_fair(const Outcome *o)
 	return o->satisfaction.served / o->satisfaction.fair;
 }
 
+double of_fair_drawn(const Outcome *o)
+{
+	return o->satisfaction.served / o->satisfaction.fair_drawn;
+}
+
 bool below_clairvoyant(const Outcome *o)
 {
 	const Satisfaction *s = &o->satisfaction;
@@ -176,8 +184,8 @@ bool below_clairvoyant(const Outcome *o)
 
 void print_heads(void)
 {
-	printf("  %-26s %7s %8s %9s %8s %7s %7s %7s %5s %7s %7s\n", "", "kept", "drawn", "above",
-	       "Z", "heat", "unspent", "least", "Jain", "of best", "of fair");
+	printf("  %-26s %7s %8s %9s %8s %7s %7s %7s %5s %7s %7s %7s\n", "", "kept", "drawn",
+	       "above", "Z", "heat", "unspent", "least", "Jain", "of best", "of fair", "same W");
 }
 
 static void print_share(double share)
@@ -198,6 +206,7 @@ void print_row(const char *way, const Outcome *o, const Outcome *full, const Lim
 	       100 * unspent(o, l->budget_w), 100 * e.least, e.jain);
 	print_share(of_clairvoyant(o));
 	print_share(of_fair(o));
+	print_share(of_fair_drawn(o));
 	putchar('\n');
 	if (!below_clairvoyant(o))
 		printf("  ^ more than the clairvoyant: he is no bound\n");
@@ -234,6 +243,7 @@ void write_outcome(FILE *json, const char *name, const Outcome *o, const Outcome
 	write_number(json, "satisfied", o->satisfaction.served / o->satisfaction.asked);
 	write_number(json, "of_clairvoyant", of_clairvoyant(o));
 	write_number(json, "of_fair_clairvoyant", of_fair(o));
+	write_number(json, "of_fair_clairvoyant_same_watts", of_fair_drawn(o));
 	write_number(json, "unspent_where_it_binds", o->unspent_w / budget_w);
 	write_number(json, "pools_usable", o->pools.usable / o->pools.planned);
 	fprintf(json, "}");

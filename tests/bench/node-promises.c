@@ -16,6 +16,8 @@ static const struct {
 			  100 },
 	[FAIR_BLIND] = { "of_fair_blind", "of the best fair >= 92 %, no sensor", 0.92, false, "%",
 			 100 },
+	[FAIR_DRAWN] = { "of_fair_drawn", "of the same with as many W >= 97 %", 0.97, false, "%",
+			 100 },
 	[SPENT_SENSED] = { "unspent_sensed", "unspent where it binds <= 3 %, sensor", 0.03, true,
 			   "%", 100 },
 	[SPENT_BLIND] = { "unspent_blind", "the same <= 6 %, no sensor", 0.06, true, "%", 100 },

@@ -11,6 +11,8 @@ typedef enum Promise {
 	BEST_BLIND,
 	FAIR_SENSED, /* of that of the clairvoyant who shares as the policy does */
 	FAIR_BLIND,
+	FAIR_DRAWN,   /* of the same with the watts that were drawn: what margins leave is SPENT_...
+		       */
 	SPENT_SENSED, /* share of the budget that is left where it binds */
 	SPENT_BLIND,
 	HEAT,        /* the account of the overload, s */

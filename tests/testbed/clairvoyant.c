@@ -269,20 +269,21 @@ static double best_of(const Clairvoyant *c, const Looked *l, double room_w)
 	return fmin(l->held + best_within(c, room_w), l->asked) * l->seconds;
 }
 
-void clairvoyant_look(Clairvoyant *c, double budget_w, double above_w, Satisfaction *sum)
+void clairvoyant_look(Clairvoyant *c, Drawn d, Satisfaction *sum)
 {
 	uint64_t now_us = clock_now_us(c->node->clock);
+	bool floors, ignored;
 	double least_w;
-	bool floors;
 	Looked l;
 
 	if (now_us <= c->seen_us)
 		return;
 	l = look_at_load(c, now_us, sum);
 	least_w = list_segments(c);
-	sum->best += best_of(c, &l, budget_w - least_w);
-	sum->granted += best_of(c, &l, budget_w + above_w - least_w);
-	sum->fair += (l.held + fair_within(c, budget_w, &floors)) * l.seconds;
+	sum->best += best_of(c, &l, d.budget_w - least_w);
+	sum->granted += best_of(c, &l, d.budget_w + d.above_w - least_w);
+	sum->fair += (l.held + fair_within(c, d.budget_w, &floors)) * l.seconds;
+	sum->fair_drawn += (l.held + fair_within(c, d.budget_w - d.left_w, &ignored)) * l.seconds;
 	sum->unfair_s += floors ? 0 : l.seconds;
 	c->seen_us = now_us;
 }

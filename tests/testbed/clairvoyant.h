@@ -15,7 +15,8 @@ typedef struct Satisfaction {
 	double best;    /* no planner whose draw never exceeds the budget serves more */
 	double granted; /* nor does one more than this that draws what was drawn above it, too */
 	double fair; /* of the planner that shares as the policy `balanced` does; NAN: it cannot */
-	double unfair_s; /* seconds in which even that one cannot keep its floors */
+	double fair_drawn; /* of the same one with the watts that were drawn within the budget */
+	double unfair_s;   /* seconds in which even that one cannot keep its floors */
 } Satisfaction;
 
 typedef struct Clairvoyant Clairvoyant;
@@ -25,9 +26,13 @@ Clairvoyant *clairvoyant_new(Inventory *node);
 Clairvoyant *clairvoyant_free(Clairvoyant *c);
 DEFINE_CLEANUP(Clairvoyant *, clairvoyant_free);
 
-/* Adds what there was since the last call, a second ago or less, with above_w the mean of what the
- * draw was above the budget. */
-void clairvoyant_look(Clairvoyant *c, double budget_w, double above_w, Satisfaction *sum);
+/* A budget, and the means of what the draw was above it and of what it left of it. */
+typedef struct Drawn {
+	double budget_w, above_w, left_w;
+} Drawn;
+
+/* Adds what there was since the last call, a second ago or less. */
+void clairvoyant_look(Clairvoyant *c, Drawn drawn, Satisfaction *sum);
 
 /* What a MB of the node's index-th device takes above idle with nothing set. */
 double clairvoyant_joules_per_mb(const Clairvoyant *c, size_t index);

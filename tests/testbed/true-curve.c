@@ -8,6 +8,7 @@
 #define LIMITS        64 /* steps of an NVMe power limit; the planner's are among them */
 #define ONE_AT_A_TIME 0  /* as a depth: not by nr_requests, but by BFQ */
 #define LADDER_MAX    24
+#define LEAST_MB_S    1e-9 /* of who serves: a link that has anything to carry is awake */
 
 typedef struct Ladder {
 	uint64_t value[LADDER_MAX];
@@ -145,7 +146,7 @@ static TruePoint ask_physics(const TrueCurve *c, TrueOption *o, double family_er
 	return (TruePoint){ rates.mb_s, rates.watts };
 }
 
-/* Without IO, over all conditions and power states, those that serve no IO included. */
+/* Without IO, over all settings, conditions and power states, those that serve no IO included. */
 static double least_watts(const TrueCurve *c)
 {
 	const SimDevice *d = c->device;
@@ -161,6 +162,8 @@ static double least_watts(const TrueCurve *c)
 		if (all >> i & 1)
 			least_w = fmin(least_w, ask_physics(c, &o, 0, 0).watts);
 	}
+	for (size_t i = 0; i < c->n_options; i++)
+		least_w = fmin(least_w, ask_physics(c, &c->options[i], 0, 0).watts);
 	return least_w;
 }
 
@@ -225,7 +228,7 @@ void true_curve_advance(TrueCurve *c, uint64_t now_us)
 		return;
 	family_error = sim_nature_family_error(&c->device->nature, now_us, &c->until_us);
 	for (size_t i = 0; i < c->n_options; i++) {
-		c->scratch[n++] = ask_physics(c, &c->options[i], family_error, 0);
+		c->scratch[n++] = ask_physics(c, &c->options[i], family_error, LEAST_MB_S);
 		c->scratch[n++] = ask_physics(c, &c->options[i], family_error, INFINITY);
 	}
 	idle = c->scratch[0];

@@ -37,6 +37,11 @@ static const char wrong_disk[] =
 static const char right[] = "[node]\nname = right\nseed = 7\nmodel_error = 0%\n"
 			    "sensors = none\n" FLASH("40%", "6", "constant 1500") DISKS;
 
+static const char ssd[] = "[node]\nname = ssd\nseed = 7\nmodel_error = 0%\nsensors = none\n"
+			  "[devices ssd]\nprofile = intel-d3-s4510\nread = 20%\nrandom = 90%\n"
+			  "read_size = 16K\nwrite_size = 128K\ndepth = 32\n"
+			  "demand = constant 100\n";
+
 static void pace(Device *d, double share)
 {
 	char model[256], qos[128];
@@ -89,10 +94,10 @@ static double nearest_on(const char *node)
 
 		turn_knobs((Device *)sim_node_device(f.node, 0), trial);
 		fixture_run(&f, 20);
-		clairvoyant_look(c, INFINITY, 0, &(Satisfaction){});
+		clairvoyant_look(c, (Drawn){ INFINITY }, &(Satisfaction){});
 		joules = sim_node_joules(f.node);
 		fixture_run(&f, 1);
-		clairvoyant_look(c, sim_node_joules(f.node) - joules, 0, &s);
+		clairvoyant_look(c, (Drawn){ sim_node_joules(f.node) - joules }, &s);
 		assert_true(s.served <= s.best + 1e-6 * s.asked);
 		assert_true(isnan(s.fair) || s.fair <= s.best + 1e-6 * s.asked);
 		if (s.served > 0)
@@ -177,7 +182,7 @@ static void a_planner_who_knows_the_truth_comes_near(void **state)
 		double planned;
 
 		fixture_run(&f, 1);
-		clairvoyant_look(c, budgets_w[i], 0, &s);
+		clairvoyant_look(c, (Drawn){ budgets_w[i] }, &s);
 		planned = planned_satisfaction(&f, c, budgets_w[i]);
 		printf("# %.0f W: planned %.3f W, clairvoyant %.3f W, as fair %.3f W of %.3f W\n",
 		       budgets_w[i], planned, s.best, s.fair, s.asked);
@@ -188,11 +193,33 @@ static void a_planner_who_knows_the_truth_comes_near(void **state)
 	fixture_close(&f);
 }
 
+/* Who asks for anything has a link that is awake; who asks for nothing may let it sleep. */
+static void he_lets_no_link_sleep_that_carries(void **state)
+{
+	const Profile *p;
+	SimDevice *d;
+	TrueCurve c;
+	Fixture f;
+	(void)state;
+
+	fixture_open_text(&f, ssd);
+	d = sim_node_find(sim_node_of(f.node), sim_node_device(f.node, 0)->name);
+	p = d->device->profile;
+	assert_int_equal(true_curve_init(&c, d), 0);
+	true_curve_advance(&c, clock_now_us(d->clock));
+	assert_true(p->link_saving_w > 0);
+	assert_float_equal(true_hull_watts(&c.awake, 0), p->idle_w, 0.001);
+	assert_float_equal(c.least_w, p->idle_w - p->link_saving_w, 0.001);
+	true_curve_done(&c);
+	fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_that_can_be_set_beats_him),
 		cmocka_unit_test(a_planner_who_knows_the_truth_comes_near),
+		cmocka_unit_test(he_lets_no_link_sleep_that_carries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -282,11 +282,37 @@ static void an_hour_of_84_devices_runs_through_and_its_cost_is_told(void **state
 	rig_free(&r);
 }
 
+static void a_link_that_carries_io_saves_nothing(void **state)
+{
+	static const char ssd[] =
+		NODE_HEAD "[devices ssd]\nprofile = intel-d3-s4510\nread = 20%\n"
+			  "random = 90%\nread_size = 16K\nwrite_size = 128K\ndepth = 32\n"
+			  "demand = 0:0 10s:100MB/s\n";
+	double idle_w, carries_w;
+	Rig r;
+	Device *d;
+
+	(void)state;
+	rig_new(&r);
+	rig_open(&r, ssd);
+	d = rig_device(&r, "sda");
+	idle_w = sim_node_true_watts(r.node);
+	rig_pass(&r, 15);
+	carries_w = sim_node_true_watts(r.node);
+	assert_int_equal(set_attr(d, "host/link_power_management_policy", "med_power_with_dipm"),
+			 0);
+	rig_pass(&r, 1);
+	assert_float_equal(sim_node_true_watts(r.node), carries_w, 1e-6);
+	assert_true(carries_w > idle_w);
+	rig_free(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_cap_bounds_what_a_device_truly_draws),
 		cmocka_unit_test(caps_hold_for_saturating_workloads_of_any_shape),
+		cmocka_unit_test(a_link_that_carries_io_saves_nothing),
 		cmocka_unit_test(pacing_lets_its_joules_through_and_no_more),
 		cmocka_unit_test(half_the_rated_power_is_in_reach_of_the_shipped_nodes),
 		cmocka_unit_test(an_hour_of_84_devices_runs_through_and_its_cost_is_told),
