@@ -80,6 +80,12 @@ typedef struct Workload {
 	uint64_t own_io_until_us; /* until then a knob of ours writes to the disk itself */
 } Workload;
 
+/* Its pool, as of the last look. */
+typedef struct PoolPlace {
+	size_t number; /* pools.h; 0: none */
+	bool held;     /* it serves, and is held back */
+} PoolPlace;
+
 typedef struct Trust {
 	double bias; /* measured over modelled watts; 1 at least */
 	double measured_w, estimated_w;

@@ -9,6 +9,7 @@
 #include "control/cache-watch.h"
 #include "control/errands.h"
 #include "control/obedience.h"
+#include "control/pools.h"
 #include "control/rest.h"
 #include "control/trust.h"
 #include "control/waking.h"
@@ -74,6 +75,7 @@ void fleet_remove(Fleet *f, Managed *md, Tools *t)
 {
 	Managed **slot;
 
+	pools_note_held(f, md, false);
 	take_out(f->devices, &f->n, md);
 	meter_remove(t->meter, md->device);
 	diary_decide(t->diary, md->device->name, "it is gone", "removed");
@@ -124,6 +126,7 @@ void fleet_done(Fleet *f)
 	for_each_device(Managed, md, f) managed_free(md);
 	free(f->devices);
 	free(f->leaving);
+	pools_done(f);
 }
 
 Need fleet_give_back(Managed *md, Tools *t)

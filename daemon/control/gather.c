@@ -9,6 +9,7 @@
 #include "control/caps.h"
 #include "control/correct.h"
 #include "control/obedience.h"
+#include "control/pools.h"
 #include "control/rest.h"
 #include "control/served.h"
 #include "control/trust.h"
@@ -144,27 +145,40 @@ static void describe_device(const Control *c, const Managed *md, const Policy *p
 		ret->offer.mechanisms &= ~(unsigned)MECHANISM_PACING;
 }
 
-/* What turns sleeps as one, what is flash serves on: of one pool these are two. */
-static bool in_one_pool(const Managed *a, const Managed *b)
-{
-	bool a_turns = a->device->kind == KIND_HDD, b_turns = b->device->kind == KIND_HDD;
-
-	return (managed_in_one_pool(a, b) && a_turns == b_turns) || served_in_common(a, b);
-}
-
-/* The number of the device's pool among those of two or more; PLAN_NO_POOL: it is alone. The first
- * device of a pool gives it its number. */
-static size_t pool_of(const Fleet *f, size_t device)
+/* Of no pool, those that serve in common are as one. */
+static size_t number_in_common(const Fleet *f, size_t device)
 {
 	const Managed *md = f->devices[device];
 	size_t first = f->n, n = 0;
 
-	for (size_t i = 0; (*md->device->pool || md->served.outpaced) && i < f->n; i++)
-		if (in_one_pool(f->devices[i], md)) {
+	for (size_t i = 0; md->served.outpaced && i < f->n; i++)
+		if (served_in_common(f->devices[i], md)) {
 			first = MIN(first, i);
 			n++;
 		}
 	return n > 1 ? first : PLAN_NO_POOL;
+}
+
+/* Pools of two or more have the number of their first device. What turns sleeps as one, what is
+ * flash serves on: of one pool these are two. */
+static int number_pools(const Fleet *f, PlanDevice *devices)
+{
+	_cleanup_free_ size_t *numbers = calloc(f->n + 1, sizeof(*numbers));
+	_cleanup_free_ size_t *firsts = calloc(2 * f->n + 2, sizeof(*firsts)); /* one more */
+
+	if (!numbers || !firsts || pools_number(f, numbers) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < f->n; i++) {
+		size_t *first = &firsts[2 * numbers[i] + (f->devices[i]->device->kind == KIND_HDD)];
+
+		if (!numbers[i])
+			devices[i].pool = number_in_common(f, i);
+		else if (*first)
+			devices[i].pool = devices[*first - 1].pool = *first - 1;
+		else
+			*first = i + 1;
+	}
+	return 0;
 }
 
 static bool is_stopping(const Managed *md)
@@ -278,7 +292,7 @@ static int list_groups(const Control *c, Facts *f)
 	return 0;
 }
 
-static void describe_devices(const Control *c, Facts *f)
+static int describe_devices(const Control *c, Facts *f)
 {
 	double headroom = gather_headroom(f->policy, f->at_once > 0);
 	bool stopping = any_stopping(&c->fleet);
@@ -289,11 +303,11 @@ static void describe_devices(const Control *c, Facts *f)
 
 		describe_device(c, md, f->policy, d);
 		d->demand_mb_s *= headroom;
-		d->pool = pool_of(&c->fleet, i);
 		d->group = group_index(f->groups, f->n_groups, md->device->group);
 		if (stopping)
 			d->deepest_needed = d->deepest;
 	}
+	return number_pools(&c->fleet, f->devices);
 }
 
 void facts_done(Facts *f)
@@ -315,11 +329,12 @@ int gather_facts(const Control *c, const Policy *policy, Facts *ret)
 	f.spendable_w = spendable_w(c, f.at_once > 0);
 	f.devices = calloc(c->fleet.n + 1, sizeof(*f.devices));
 	r = f.devices ? list_groups(c, &f) : -ENOMEM;
+	if (r >= 0)
+		r = describe_devices(c, &f);
 	if (r < 0) {
 		facts_done(&f);
 		return r;
 	}
-	describe_devices(c, &f);
 	*ret = f;
 	return 0;
 }

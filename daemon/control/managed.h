@@ -20,6 +20,7 @@ typedef struct Managed {
 	Planned planned;           /* enforce.c: what the plan in force gives it */
 	Advised advised;           /* advice.c: what is advised, not done */
 	Errands errands;           /* errands.c: the jobs that are out on it */
+	PoolPlace place;           /* pools.c: which pool it is of */
 	RememberedCaps remembered; /* caps.c */
 	double cap_w;              /* caps.c: what it can draw now, whatever is under way */
 } Managed;
@@ -41,6 +42,7 @@ typedef struct Fleet {
 	size_t n;
 	Managed **leaving; /* gone, but with jobs out */
 	size_t n_leaving;
+	unsigned *n_held; /* pools.c: by the pool's number, so many of it are held back */
 } Fleet;
 
 #define for_each_device(type, md, fleet)                                                           \

@@ -9,6 +9,7 @@
 #include "control/drift.h"
 #include "control/enforce.h"
 #include "control/gather.h"
+#include "control/pools.h"
 #include "control/rest.h"
 #include "control/served.h"
 #include "control/trust.h"
@@ -147,6 +148,7 @@ Need observe_tick(Control *c, bool *ret_overrun)
 	double drawn_w;
 	bool counts;
 
+	pools_find(&c->fleet);
 	/* counters first: what is measured is held against what they say */
 	errands_send_looks(&c->tools, has_to_be_looked_at, false);
 	gauges_send(&c->gauges, &c->tools);

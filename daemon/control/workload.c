@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "control/knob-set.h"
+#include "control/pools.h"
 
 #define RATES_LEAST_US (100 * USEC_PER_MSEC)
 #define MIX_BLEND      0.5  /* weight of the newest second */
@@ -238,20 +239,6 @@ static void note_unheld(Workload *w, uint64_t now_us)
 	w->unheld.until_us = now_us + REMEMBERED_US;
 }
 
-/* Who works for a stripe waits for the slowest of its members. */
-static bool pool_held_back(const Managed *md, const Tools *t)
-{
-	if (!*md->device->pool)
-		return false;
-	for_each_device(const Managed, other, t->fleet)
-	{
-		if (other != md && managed_in_one_pool(md, other) &&
-		    workload_iops(&other->workload) > 0 && !other->workload.unheld.now)
-			return true;
-	}
-	return false;
-}
-
 /* A device planned for its demand and the policy's headroom is busy for 1/headroom of the time:
  * more than half-way from there to all of it wants more. */
 void workload_judge(Managed *md, const Policy *policy, const Tools *t)
@@ -266,6 +253,7 @@ void workload_judge(Managed *md, const Policy *policy, const Tools *t)
 		judge_mix(w, &md->knobs.actual);
 	w->unheld.now = !is_saturated(md, near);
 	w->unheld.looks = w->unheld.now ? w->unheld.looks + 1 : 0;
+	pools_note_held(t->fleet, md, !w->unheld.now && workload_iops(w) > 0);
 	w->judged_at = md->knobs.actual;
 	if (!w->unheld.now) {
 		w->demand_mb_s = held_back_mb_s(w, t->now_us);
@@ -275,7 +263,8 @@ void workload_judge(Managed *md, const Policy *policy, const Tools *t)
 	 * and one look with depth to spare may be chance */
 	if (md->knobs.actual.depth && (changed || w->unheld.looks < LOOKS))
 		return;
-	if (fills_some_depth(md) || pool_held_back(md, t))
+	/* who works for a stripe waits for the slowest of its members */
+	if (fills_some_depth(md) || pools_hold_back(t->fleet, md))
 		return;
 	note_unheld(w, t->now_us);
 }

@@ -5,6 +5,11 @@
 
 #include "test-control.h"
 
+#include <time.h>
+
+#include "control/fleet.h"
+#include "control/pools.h"
+
 #define PAIR                                                                                       \
 	SIM_NODE("balanced")                                                                       \
 	"[devices flash]\nprofile = samsung-pm9a3\ngroup = flash\nqueues = 1\ncount = 2\n"         \
@@ -154,6 +159,56 @@ static void who_works_for_a_pool_waits_for_the_member_that_is_held_back(void **s
 	fixture_close(&f);
 }
 
+/* So many that to compare each with each takes seconds; else it is milliseconds. */
+static void a_look_at_forty_thousand_members_of_pools_takes_no_second_of_work(void **state)
+{
+	enum { DEVICES = 40000 };
+	Managed *all = calloc(DEVICES, sizeof(*all)), *md;
+	Managed **devices = calloc(DEVICES, sizeof(Managed *));
+	Fleet fleet = { .devices = devices, .n = DEVICES };
+	struct timespec began, ended;
+	Tools tools;
+	Fixture f;
+
+	(void)state;
+	assert_true(all && devices);
+	md = open_pair(&f, PAIR "pool = stripe\n");
+	tools = f.control->tools;
+	tools.fleet = &fleet;
+	for (size_t i = 0; i < DEVICES; i++) {
+		devices[i] = &all[i];
+		all[i] = *md;
+	}
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &began);
+	pools_find(&fleet);
+	for (size_t i = 0; i < DEVICES; i++)
+		workload_judge(&all[i], f.control->policies.chosen, &tools);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ended);
+	assert_true(ended.tv_sec + ended.tv_nsec / 1e9 < began.tv_sec + began.tv_nsec / 1e9 + 1);
+	pools_done(&fleet);
+	free(devices);
+	free(all);
+	fixture_close(&f);
+}
+
+static void a_member_that_is_gone_holds_no_pool_back(void **state)
+{
+	Managed *md, *other;
+	Fixture f;
+
+	(void)state;
+	md = open_pair(&f, PAIR "pool = stripe\n");
+	other = f.control->fleet.devices[1];
+	look(&f, other, &shaped, 400, 15.9);
+	assert_true(pools_hold_back(&f.control->fleet, md));
+	assert_false(pools_hold_back(&f.control->fleet, other));
+	pools_find(&f.control->fleet);
+	assert_true(pools_hold_back(&f.control->fleet, md));
+	fleet_remove(&f.control->fleet, other, &f.control->tools);
+	assert_false(pools_hold_back(&f.control->fleet, md));
+	fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -163,6 +218,8 @@ int main(void)
 		cmocka_unit_test(who_was_paced_slower_a_moment_ago_is_held_back),
 		cmocka_unit_test(who_waits_much_longer_than_before_the_limit_is_held_back),
 		cmocka_unit_test(who_works_for_a_pool_waits_for_the_member_that_is_held_back),
+		cmocka_unit_test(a_member_that_is_gone_holds_no_pool_back),
+		cmocka_unit_test(a_look_at_forty_thousand_members_of_pools_takes_no_second_of_work),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "control/pools.h"
+
+#include <errno.h>
+
+#include "base/log.h"
+
+/* FNV-1a. */
+static uint64_t hash_of(const char *name)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+
+	for (; *name; name++)
+		h = (h ^ (unsigned char)*name) * 0x100000001b3u;
+	return h ^ h >> 32;
+}
+
+/* The slot of the device's pool, or the free one where it belongs. */
+static size_t *slot_for(const Fleet *f, size_t *slots, size_t n_slots, const Managed *md)
+{
+	size_t s = hash_of(md->device->pool) & (n_slots - 1);
+
+	while (slots[s] && !managed_in_one_pool(f->devices[slots[s] - 1], md))
+		s = (s + 1) & (n_slots - 1);
+	return &slots[s];
+}
+
+int pools_number(const Fleet *f, size_t *ret)
+{
+	_cleanup_free_ size_t *slots = NULL; /* numbers; 0: free */
+	size_t n_slots = 16;
+
+	while (n_slots < 2 * f->n)
+		n_slots *= 2;
+	slots = calloc(n_slots, sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < f->n; i++) {
+		const Managed *md = f->devices[i];
+		size_t *slot = *md->device->pool ? slot_for(f, slots, n_slots, md) : NULL;
+
+		if (slot && !*slot)
+			*slot = i + 1;
+		ret[i] = slot ? *slot : 0;
+	}
+	return 0;
+}
+
+void pools_find(Fleet *f)
+{
+	_cleanup_free_ size_t *numbers = calloc(f->n + 1, sizeof(*numbers));
+	unsigned *n_held = calloc(f->n + 1, sizeof(*n_held));
+
+	if (!numbers || !n_held || pools_number(f, numbers) < 0)
+		log_oom();
+	free(f->n_held);
+	f->n_held = n_held;
+	for (size_t i = 0; i < f->n; i++) {
+		PoolPlace *place = &f->devices[i]->place;
+
+		place->number = numbers && n_held ? numbers[i] : 0;
+		if (place->number && place->held)
+			n_held[place->number]++;
+	}
+}
+
+void pools_done(Fleet *f)
+{
+	free(f->n_held);
+	f->n_held = NULL;
+}
+
+void pools_note_held(Fleet *f, Managed *md, bool held)
+{
+	PoolPlace *place = &md->place;
+
+	if (place->number && held != place->held)
+		f->n_held[place->number] += held ? 1 : -1;
+	place->held = held;
+}
+
+bool pools_hold_back(const Fleet *f, const Managed *md)
+{
+	const PoolPlace *place = &md->place;
+
+	return place->number && f->n_held[place->number] > place->held;
+}

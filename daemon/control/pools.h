@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Who is of which pool, and how many of it are held back. It is found in one walk over the devices:
+ * among thousands, to compare each with each takes longer than a look may. */
+
+#include "control/managed.h"
+
+/* The number of each device's pool, from 1: one more than the index of the first device of it. 0:
+ * it is of none. ret: room for each device. -ENOMEM. */
+int pools_number(const Fleet *f, size_t *ret);
+
+/* To be called at each look. Without memory nobody is known to be of a pool until the next one. */
+void pools_find(Fleet *f);
+void pools_done(Fleet *f);
+/* Whether it serves its pool and is held back, as it was judged last. */
+void pools_note_held(Fleet *f, Managed *md, bool held);
+/* Is any other member of its pool? */
+bool pools_hold_back(const Fleet *f, const Managed *md);
