@@ -96,6 +96,13 @@ typedef struct Trust {
 	uint64_t above_since_us; /* measured above operating_w since then; 0: it is not */
 } Trust;
 
+/* How a pool uses its members. */
+typedef struct PaceUse {
+	double mb_s;        /* this member's, over some seconds */
+	double left;        /* a part of all members' paces; in the first of them */
+	double looked_at_w; /* the sum of the paces at the last look; likewise */
+} PaceUse;
+
 /* Of what is learned of one setting. */
 typedef struct ServedNote {
 	uint64_t measured_us;
@@ -115,6 +122,7 @@ typedef struct Served {
 	bool asks;            /* for a better plan */
 	uint64_t asked_us;    /* when it last did */
 	uint64_t patience_us; /* the least time from then until it asks again */
+	PaceUse in_pool;      /* pace-use.c */
 } Served;
 
 /* What a disk may be put to now; see PlanDevice. */
@@ -189,6 +197,7 @@ typedef struct Planned {
 	double alarm_w; /* above idle: from there on the node may exceed its budget; INFINITY: never
 			 */
 	double demand_mb_s, bias, correction;
+	double pace_left;
 	bool was_measured;
 	uint64_t waiting_pin; /* the claim that pins its power state, and a limit came first */
 	Mix mix;

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "control/knob-set.h"
+#include "control/pace-use.h"
 #include "control/waking.h"
 #include "control/workload.h"
 
@@ -188,7 +189,7 @@ double served_demand_mb_s(const Managed *md, const Fleet *f)
 	size_t n = 0;
 
 	if (!may_share(md))
-		return md->workload.demand_mb_s;
+		return pace_use_demand_mb_s(md, f);
 	for_each_device(const Managed, other, f) if (served_in_common(md, other))
 	{
 		sum += other->workload.demand_mb_s;
@@ -289,5 +290,6 @@ Mix served_mix(const Managed *md, const Fleet *f)
 	mix = md->workload.mix;
 
 	mix.learned = md->served.learned.n ? &md->served.learned : NULL;
+	mix.pace_left = pace_use_left(md, f);
 	return mix;
 }

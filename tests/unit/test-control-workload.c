@@ -137,6 +137,23 @@ static void who_waits_much_longer_than_before_the_limit_is_held_back(void **stat
 	fixture_close(&f);
 }
 
+static void who_came_under_a_limit_is_held_back_where_it_waits_long_beside_the_device(void **state)
+{
+	Managed *md;
+	Fixture f;
+
+	(void)state;
+	md = open_pair(&f, PAIR);
+	md->workload.unheld.wait_p99_us = NAN;
+	md->workload.rates.wait_p50_us = 4.1 * 1e6 * 1 / (100e6 / (256 * 1024));
+	look(&f, md, &paced, 100, 1);
+	assert_true(md->workload.demand_mb_s > 800);
+	md->workload.rates.wait_p50_us = 3.9 * 1e6 * 1 / (100e6 / (256 * 1024));
+	look(&f, md, &paced, 100, 1);
+	assert_true(md->workload.demand_mb_s == 100);
+	fixture_close(&f);
+}
+
 static void who_works_for_a_pool_waits_for_the_member_that_is_held_back(void **state)
 {
 	Managed *md, *other;
@@ -162,6 +179,8 @@ int main(void)
 		cmocka_unit_test(a_look_that_began_under_another_shape_tells_nothing_of_the_mix),
 		cmocka_unit_test(who_was_paced_slower_a_moment_ago_is_held_back),
 		cmocka_unit_test(who_waits_much_longer_than_before_the_limit_is_held_back),
+		cmocka_unit_test(
+			who_came_under_a_limit_is_held_back_where_it_waits_long_beside_the_device),
 		cmocka_unit_test(who_works_for_a_pool_waits_for_the_member_that_is_held_back),
 	};
 
