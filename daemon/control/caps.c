@@ -28,26 +28,26 @@ static double allowed_w(Managed *md, uint64_t now_us)
 {
 	bool uncontrolled = trust_is_uncontrolled(md, now_us);
 
-	if (!is_remembered(&md->remembered.cap, md, uncontrolled))
-		md->remembered.cap = (Cap){ .known = md->knobs.probed,
-					    .setting = md->knobs.actual,
-					    .bias = md->trust.bias,
-					    .uncontrolled = uncontrolled,
-					    .watts = caps_of(md, &md->knobs.actual, now_us) };
-	return md->remembered.cap.watts;
+	if (!is_remembered(&md->caps.cap, md, uncontrolled))
+		md->caps.cap = (Cap){ .known = md->knobs.probed,
+				      .setting = md->knobs.actual,
+				      .bias = md->trust.bias,
+				      .uncontrolled = uncontrolled,
+				      .watts = caps_of(md, &md->knobs.actual, now_us) };
+	return md->caps.cap.watts;
 }
 
 void caps_update(Managed *md, uint64_t now_us)
 {
 	double w = allowed_w(md, now_us);
 
-	md->cap_w = waking_under_way(md) ? MAX(w, md->waking.watts) : w;
+	md->caps.now_w = waking_under_way(md) ? MAX(w, md->waking.watts) : w;
 }
 
 static bool floor_is_remembered(const Managed *md, const Offer *offer, unsigned forbidden,
 				Condition condition)
 {
-	const Floor *f = &md->remembered.floor;
+	const Floor *f = &md->caps.floor;
 
 	return f->known && f->forbidden == forbidden && f->condition == condition &&
 	       offer_equal(&f->offer, offer) && !workload_mix_differs(&f->mix, &md->workload.mix);
@@ -61,22 +61,22 @@ double caps_floor_w(Managed *md, unsigned forbidden)
 	size_t n;
 
 	if (floor_is_remembered(md, &offer, forbidden, condition))
-		return md->remembered.floor.watts;
+		return md->caps.floor.watts;
 	frontier_build(md->device->profile, &md->workload.mix, &offer, forbidden, condition,
 		       frontier, &n);
-	md->remembered.floor = (Floor){ .known = true,
-					.offer = offer,
-					.forbidden = forbidden,
-					.condition = condition,
-					.mix = md->workload.mix,
-					.watts = frontier[0].cap_w };
-	return md->remembered.floor.watts;
+	md->caps.floor = (Floor){ .known = true,
+				  .offer = offer,
+				  .forbidden = forbidden,
+				  .condition = condition,
+				  .mix = md->workload.mix,
+				  .watts = frontier[0].cap_w };
+	return md->caps.floor.watts;
 }
 
 double caps_sum_w(const Fleet *f)
 {
 	double w = 0;
 
-	for_each_device(const Managed, md, f) w += md->cap_w;
+	for_each_device(const Managed, md, f) w += md->caps.now_w;
 	return w;
 }

@@ -7,7 +7,7 @@
 
 /* In that setting, W. Until a device has been probed: its rated watts. */
 double caps_of(const Managed *md, const Setting *s, uint64_t now_us);
-/* Brings cap_w up to date: the setting in force, or the spin-up that is under way. */
+/* Brings what it can draw up to date: the setting in force, or the spin-up that is under way. */
 void caps_update(Managed *md, uint64_t now_us);
 /* The least that the plan can bring it down to without what is forbidden (a set of Mechanism). It
  * is found anew when the workload is another one, as far as that is worth a plan. */

@@ -83,6 +83,7 @@ typedef struct Workload {
 /* Its pool, as of the last look. */
 typedef struct PoolPlace {
 	size_t number; /* pools.h; 0: none */
+	size_t next;   /* one more than the index of the next member; 0: it is the last */
 	bool held;     /* it serves, and is held back */
 } PoolPlace;
 
@@ -101,6 +102,13 @@ typedef struct Trust {
 	double above_w;          /* the least measured since above_since_us */
 	uint64_t above_since_us; /* measured above operating_w since then; 0: it is not */
 } Trust;
+
+/* How a pool uses its members. */
+typedef struct PaceUse {
+	double mb_s;        /* this member's, over some seconds */
+	double left;        /* a part of all members' paces; in the first of them */
+	double looked_at_w; /* the sum of the paces at the last look; likewise */
+} PaceUse;
 
 /* Of what is learned of one setting. */
 typedef struct ServedNote {
@@ -121,6 +129,7 @@ typedef struct Served {
 	bool asks;            /* for a better plan */
 	uint64_t asked_us;    /* when it last did */
 	uint64_t patience_us; /* the least time from then until it asks again */
+	PaceUse in_pool;      /* pace-use.c */
 } Served;
 
 /* What a disk may be put to now; see PlanDevice. */
@@ -195,6 +204,7 @@ typedef struct Planned {
 	double alarm_w; /* above idle: from there on the node may exceed its budget; INFINITY: never
 			 */
 	double demand_mb_s, bias, correction;
+	double pace_left;
 	bool was_measured;
 	uint64_t waiting_pin; /* the claim that pins its power state, and a limit came first */
 	Mix mix;
@@ -227,10 +237,11 @@ typedef struct Floor {
 	double watts;
 } Floor;
 
-typedef struct RememberedCaps {
-	Cap cap;     /* what the setting in force allows */
-	Floor floor; /* what it can be brought down to */
-} RememberedCaps;
+typedef struct Caps {
+	double now_w; /* whatever is under way */
+	Cap cap;      /* what the setting in force allows */
+	Floor floor;  /* what it can be brought down to */
+} Caps;
 
 /* What an exclusive job that is over leaves to be done. */
 typedef enum Errand {

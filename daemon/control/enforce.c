@@ -9,6 +9,7 @@
 #include "control/caps.h"
 #include "control/decide.h"
 #include "control/gather.h"
+#include "control/pace-use.h"
 #include "control/rest.h"
 #include "control/waking.h"
 #include "control/wear-account.h"
@@ -44,11 +45,12 @@ void enforce_note_done(Control *c)
 	e->enforced_us = c->tools.now_us;
 }
 
-static void note_planned(Managed *md)
+static void note_planned(Managed *md, const Fleet *f)
 {
 	md->planned.demand_mb_s = md->workload.demand_mb_s;
 	md->planned.mix = md->workload.mix;
 	md->planned.bias = md->trust.bias;
+	md->planned.pace_left = pace_use_left(md, f);
 	md->planned.correction = md->trust.correction;
 	md->planned.was_measured = md->trust.is_measured;
 	md->planned.limits = md->rest.limits;
@@ -68,7 +70,7 @@ static void keep(Control *c, const Plan *next)
 		md->planned.device.full_mb_s = plan->devices[i].full_mb_s =
 			next->devices[i].full_mb_s;
 		plan->mb_s += md->planned.device.mb_s;
-		note_planned(md);
+		note_planned(md, &c->fleet);
 	}
 	plan->full_mb_s = next->full_mb_s;
 }
@@ -124,7 +126,7 @@ static void adopt(Control *c, const Facts *f, Plan *plan)
 			md->planned.device.reason = reason;
 		md->planned.group_limit_w = group_limit_w(f, f->devices[i].group);
 		md->planned.alarm_w = alarm_w(f, plan, i);
-		note_planned(md);
+		note_planned(md, &c->fleet);
 		note_pin(c, md);
 		if (!gather_is_held(md, c->tools.now_us))
 			knob_set_aim(md, &md->planned.device.setting, &c->tools);
@@ -255,8 +257,8 @@ static bool any_saves_later(const Control *c)
 {
 	for_each_device(const Managed, md,
 			&c->fleet) if (gather_is_held(md, c->tools.now_us) &&
-				       md->cap_w > md->planned.device.cap_w +
-							   LATER_LEAST_W) return true;
+				       md->caps.now_w > md->planned.device.cap_w +
+								LATER_LEAST_W) return true;
 	return false;
 }
 
@@ -351,7 +353,7 @@ void enforce_update_floor(Control *c)
 	{
 		bool fixed = md->device->protected_why || gather_is_held(md, c->tools.now_us);
 
-		w += fixed ? md->cap_w : caps_floor_w(md, forbidden);
+		w += fixed ? md->caps.now_w : caps_floor_w(md, forbidden);
 	}
 	c->enforcement.floor_w = w;
 }

@@ -33,7 +33,7 @@ static Managed *managed_new(Device *d, Tools *t)
 	if (!md)
 		return NULL;
 	*md = (Managed){ .device = device_ref(d),
-			 .cap_w = d->profile->rated_w,
+			 .caps = { .now_w = d->profile->rated_w },
 			 .planned = { .group_limit_w = INFINITY } };
 	workload_init(md, t->now_us);
 	trust_init(md, t->operating);
@@ -75,8 +75,8 @@ void fleet_remove(Fleet *f, Managed *md, Tools *t)
 {
 	Managed **slot;
 
-	pools_note_held(f, md, false);
 	take_out(f->devices, &f->n, md);
+	pools_find(f);
 	meter_remove(t->meter, md->device);
 	diary_decide(t->diary, md->device->name, "it is gone", "removed");
 	errands_note_gone(md);

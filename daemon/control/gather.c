@@ -75,8 +75,8 @@ bool gather_is_held(const Managed *md, uint64_t now_us)
 static double held_w(const Managed *md, uint64_t now_us)
 {
 	if (md->knobs.leftover && waking_is_wanted(md))
-		return MAX(md->cap_w, caps_of(md, &SETTING_AS_FOUND, now_us));
-	return md->cap_w;
+		return MAX(md->caps.now_w, caps_of(md, &SETTING_AS_FOUND, now_us));
+	return md->caps.now_w;
 }
 
 /* To sleep: its writes are held back already. */
@@ -232,7 +232,7 @@ static double floors_yield_w(const Control *c, const char *group)
 	for_each_device(const Managed, md,
 			&c->fleet) if (is_stopping(md) &&
 				       (!group || streq(group, md->device->group))) sum_w +=
-		MAX(md->cap_w - caps_of(md, &md->knobs.target, c->tools.now_us), 0.0);
+		MAX(md->caps.now_w - caps_of(md, &md->knobs.target, c->tools.now_us), 0.0);
 	return sum_w;
 }
 
@@ -367,7 +367,7 @@ static void describe_in_force(const Control *c, const Managed *md, const Policy 
 		.profile = md->device->profile,
 		.actual = md->knobs.actual,
 		.target = md->knobs.target,
-		.cap_w = md->cap_w,
+		.cap_w = md->caps.now_w,
 		.bias = md->trust.bias,
 		.group = PLAN_NO_GROUP,
 		.knobs = ret->knobs,

@@ -8,21 +8,20 @@
 
 typedef struct Managed {
 	Device *device;
-	KnobSet knobs;             /* knob-set.c: what is set, and what ought to be */
-	Obedience *obedience;      /* obedience.c: of each knob, in registry order */
-	Workload workload;         /* workload.c: what is asked of it */
-	Trust trust;               /* trust.c: how far the model is believed */
-	Served served;             /* served.c: what it serves over what the model says */
-	Rest rest;                 /* rest.c: how deep it may sleep */
-	Waking waking;             /* waking.c: whether it is on its way back */
-	CacheWatch cache;          /* cache-watch.c: what is held back above it */
-	Wear wear;                 /* wear-account.c: its cycles */
-	Planned planned;           /* enforce.c: what the plan in force gives it */
-	Advised advised;           /* advice.c: what is advised, not done */
-	Errands errands;           /* errands.c: the jobs that are out on it */
-	PoolPlace place;           /* pools.c: which pool it is of */
-	RememberedCaps remembered; /* caps.c */
-	double cap_w;              /* caps.c: what it can draw now, whatever is under way */
+	KnobSet knobs;        /* knob-set.c: what is set, and what ought to be */
+	Obedience *obedience; /* obedience.c: of each knob, in registry order */
+	Workload workload;    /* workload.c: what is asked of it */
+	Trust trust;          /* trust.c: how far the model is believed */
+	Served served;        /* served.c: what it serves over what the model says */
+	Rest rest;            /* rest.c: how deep it may sleep */
+	Waking waking;        /* waking.c: whether it is on its way back */
+	CacheWatch cache;     /* cache-watch.c: what is held back above it */
+	Wear wear;            /* wear-account.c: its cycles */
+	Planned planned;      /* enforce.c: what the plan in force gives it */
+	Advised advised;      /* advice.c: what is advised, not done */
+	Errands errands;      /* errands.c: the jobs that are out on it */
+	PoolPlace place;      /* pools.c: which pool it is of */
+	Caps caps;            /* caps.c: what it can draw */
 } Managed;
 
 static inline bool managed_asleep(const Managed *md)

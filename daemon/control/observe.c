@@ -9,6 +9,7 @@
 #include "control/drift.h"
 #include "control/enforce.h"
 #include "control/gather.h"
+#include "control/pace-use.h"
 #include "control/pools.h"
 #include "control/rest.h"
 #include "control/served.h"
@@ -65,12 +66,16 @@ static Need take_counters(Control *c, Managed *md, const DeviceCounters *counter
 		n = waking_notice_served(md, &c->tools);
 	workload_judge(md, gather_policy(c), &c->tools);
 	served_judge(md, &c->tools);
+	pace_use_judge(md, &c->tools);
 	return need_more(n, trust_judge(md, &c->tools));
 }
 
 static Need judge_news(Control *c, Managed *md)
 {
 	rest_judge(md, gather_policy(c), &c->tools);
+	/* to a pool it is worth a change, however little it is to the node */
+	if (c->limits.claimed.active && pace_use_is_news(md, &c->fleet))
+		return need(NEED_PLAN, CAUSE_SERVES_OTHERWISE);
 	return enforce_is_news(c, md) ? need(NEED_BETTER_PLAN, CAUSE_DEMAND) : NOTHING_NEEDED;
 }
 

@@ -46,22 +46,49 @@ int pools_number(const Fleet *f, size_t *ret)
 	return 0;
 }
 
+static void take_number(Fleet *f, size_t i, size_t number, size_t *last)
+{
+	PoolPlace *place = &f->devices[i]->place;
+
+	place->number = number;
+	place->next = 0;
+	if (!number)
+		return;
+	if (place->held)
+		f->n_held[number]++;
+	if (last[number])
+		f->devices[last[number] - 1]->place.next = i + 1;
+	last[number] = i + 1;
+}
+
 void pools_find(Fleet *f)
 {
 	_cleanup_free_ size_t *numbers = calloc(f->n + 1, sizeof(*numbers));
+	_cleanup_free_ size_t *last = calloc(f->n + 1, sizeof(*last));
 	unsigned *n_held = calloc(f->n + 1, sizeof(*n_held));
+	bool known = numbers && last && n_held && pools_number(f, numbers) >= 0;
 
-	if (!numbers || !n_held || pools_number(f, numbers) < 0)
+	if (!known)
 		log_oom();
 	free(f->n_held);
 	f->n_held = n_held;
-	for (size_t i = 0; i < f->n; i++) {
-		PoolPlace *place = &f->devices[i]->place;
+	for (size_t i = 0; i < f->n; i++)
+		take_number(f, i, known ? numbers[i] : 0, last);
+}
 
-		place->number = numbers && n_held ? numbers[i] : 0;
-		if (place->number && place->held)
-			n_held[place->number]++;
-	}
+static Managed *at(const Fleet *f, size_t place)
+{
+	return place ? f->devices[place - 1] : NULL;
+}
+
+Managed *pools_first(const Fleet *f, const Managed *md)
+{
+	return at(f, md->place.number);
+}
+
+Managed *pools_next(const Fleet *f, const Managed *md)
+{
+	return at(f, md->place.next);
 }
 
 void pools_done(Fleet *f)

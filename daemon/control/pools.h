@@ -10,8 +10,12 @@
  * it is of none. ret: room for each device. -ENOMEM. */
 int pools_number(const Fleet *f, size_t *ret);
 
-/* To be called at each look. Without memory nobody is known to be of a pool until the next one. */
+/* To be called at each look, and when a device is gone. Without memory nobody is known to be of a
+ * pool until the next one. */
 void pools_find(Fleet *f);
+/* The first member of the device's pool, and the next after a member; NULL: there is none. */
+Managed *pools_first(const Fleet *f, const Managed *md);
+Managed *pools_next(const Fleet *f, const Managed *md);
 void pools_done(Fleet *f);
 /* Whether it serves its pool and is held back, as it was judged last. */
 void pools_note_held(Fleet *f, Managed *md, bool held);

@@ -69,7 +69,7 @@ static NodeWatts node_watts(const Control *c)
 		w.rated_w += md->device->profile->rated_w;
 		w.operating_w += md->trust.operating_w;
 		w.estimated_w += md->trust.estimated_w;
-		w.cap_w += md->cap_w;
+		w.cap_w += md->caps.now_w;
 		w.error_w += reading_model_error_w(md);
 	}
 	if (!isnan(w.measured_w))
@@ -218,7 +218,7 @@ static void describe(const Control *c, const Managed *md, DeviceState *ret)
 		.watts = { .rated_w = md->device->profile->rated_w,
 			   .operating_w = md->trust.operating_w,
 			   .idle_w = md->device->profile->idle_w,
-			   .cap_w = md->cap_w,
+			   .cap_w = md->caps.now_w,
 			   .estimated_w = md->trust.estimated_w,
 			   .measured_w = md->trust.measured_w },
 		.load = device_load(md),

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "control/knob-set.h"
+#include "control/pace-use.h"
 #include "control/waking.h"
 #include "control/workload.h"
 
@@ -29,13 +30,17 @@
 #define PATIENCE_MOST_US (300 * USEC_PER_SEC)
 #define SHORT            0.75 /* of what was planned */
 
-static bool is_other_mix(const Mix *a, const Mix *b)
+static bool is_other_kind(const Mix *a, const Mix *b)
 {
 	double ratio = mix_mean_kib(a) / mix_mean_kib(b);
 
 	return ratio >= OTHER_SIZE || ratio <= 1 / OTHER_SIZE ||
-	       fabs(a->read_share - b->read_share) > OTHER_SHARE ||
-	       fabs(a->random_share - b->random_share) > OTHER_SHARE;
+	       fabs(a->read_share - b->read_share) > OTHER_SHARE;
+}
+
+static bool is_other_pattern(const Mix *a, const Mix *b)
+{
+	return fabs(a->random_share - b->random_share) > OTHER_SHARE;
 }
 
 static void forget_at(Served *s, size_t i)
@@ -64,18 +69,6 @@ static bool forgive(Served *s, uint64_t now_us)
 			forget_at(s, i);
 	}
 	return any;
-}
-
-static void forget(Managed *md, uint64_t now_us)
-{
-	Served *s = &md->served;
-	bool other = s->learned.n > 0 && is_other_mix(&s->mix, &md->workload.mix);
-
-	if (other) {
-		s->learned.n = 0;
-		s->looks = 0;
-	}
-	s->asks |= forgive(s, now_us) || other;
 }
 
 static bool changes(const Managed *md)
@@ -108,6 +101,46 @@ static double io_us_of(const Setting *s, const Prediction *p, double *ret_depth)
 {
 	*ret_depth = s->depth ?: p->depth;
 	return 1e6 * *ret_depth / p->iops;
+}
+
+/* The learned throughput, over what the profile says of the present mix. */
+static void rescale(Managed *md, size_t at)
+{
+	Served *s = &md->served;
+	LearnedFactor *f = &s->learned.of[at];
+	ServedNote *n = &s->notes[at];
+	Prediction p;
+
+	predict(md->device->profile, &md->workload.mix, &f->setting, &p);
+	n->model_mb_s = p.mb_s;
+	f->factor = n->told = CLAMP(n->mb_s / p.mb_s, FACTOR_LEAST, 1.0);
+	f->io_us = io_us_of(&f->setting, &p, &f->found_depth);
+}
+
+/* What lies beneath a device that is outpaced holds it back, and knows nothing of what eBPF takes
+ * for random: until it is measured again it is believed to serve as much. Of all others what was
+ * learned of another mix tells nothing. */
+static void note_mix(Managed *md)
+{
+	Served *s = &md->served;
+	const Mix *mix = &md->workload.mix;
+	bool other = is_other_kind(&s->mix, mix);
+
+	if (!s->learned.n || !(other || is_other_pattern(&s->mix, mix)))
+		return;
+	if (other || !s->outpaced)
+		s->learned.n = 0;
+	for (size_t i = 0; i < s->learned.n; i++)
+		rescale(md, i);
+	s->mix = *mix;
+	s->looks = 0;
+	s->asks = true;
+}
+
+static void forget(Managed *md, uint64_t now_us)
+{
+	note_mix(md);
+	md->served.asks |= forgive(&md->served, now_us);
 }
 
 /* The place of the setting; that measured longest ago makes room. */
@@ -188,7 +221,7 @@ double served_demand_mb_s(const Managed *md, const Fleet *f)
 	size_t n = 0;
 
 	if (!may_share(md))
-		return md->workload.demand_mb_s;
+		return pace_use_demand_mb_s(md, f);
 	for_each_device(const Managed, other, f) if (served_in_common(md, other))
 	{
 		sum += other->workload.demand_mb_s;
@@ -289,5 +322,6 @@ Mix served_mix(const Managed *md, const Fleet *f)
 	mix = md->workload.mix;
 
 	mix.learned = md->served.learned.n ? &md->served.learned : NULL;
+	mix.pace_left = pace_use_left(md, f);
 	return mix;
 }

@@ -189,13 +189,17 @@ bool workload_spends_pace(const Managed *md, double near)
 }
 
 /* Who has few IOs out at a time, now to this and now to that member of a stripe, waits for its pace
- * and still does not spend it. */
+ * and still does not spend it. Of what came under a limit it is not known how long it waited
+ * before: then it must be long beside what the device itself takes. */
 static bool waits_for_pace(const Managed *md)
 {
 	const Workload *w = &md->workload;
 
-	return md->knobs.actual.pace_w > 0 &&
-	       w->rates.wait_p99_us > WAITS_LONG * w->unheld.wait_p99_us;
+	if (!(md->knobs.actual.pace_w > 0))
+		return false;
+	if (isnan(w->unheld.wait_p99_us))
+		return w->rates.wait_p50_us > WAITS_LONG * w->rates.latency_us;
+	return w->rates.wait_p99_us > WAITS_LONG * w->unheld.wait_p99_us;
 }
 
 /* Does the workload want more than it gets? It keeps all the depth outstanding that it may have; or

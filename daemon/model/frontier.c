@@ -141,7 +141,8 @@ static void try_sleeping(Search *s, Condition deepest)
 static bool paced_segment(Search *s, const Candidate *as_found, Candidate *ret)
 {
 	const Profile *p = s->profile;
-	double joules = mix_price_joules(p, s->mix), full_w = joules * as_found->iops;
+	double joules = mix_price_joules(p, s->mix);
+	double full_w = joules * as_found->iops / (1 - s->mix->pace_left);
 	Setting paced = SETTING_AS_FOUND;
 	double hi_w;
 

@@ -234,11 +234,12 @@ static void correct(const StateModel *m, const Mix *mix, const Setting *s, Predi
 		ret->watts = MIN(ret->watts, cap_watts_in(m, s));
 }
 
-/* Pacing hands out pace_w joules a second, so that the device works only a part of the time. */
-static void pace(const Profile *p, const Shaped *s, double pace_w, Prediction *ret)
+/* Pacing hands out pace_w joules a second, so that the device works only a part of the time. What
+ * the workload leaves of them is not drawn, either. */
+static void pace(const Profile *p, const Shaped *s, double pace_w, double left, Prediction *ret)
 {
 	double joules = shaped_price(p, s);
-	double part = joules > 0 ? MIN(pace_w / joules / ret->iops, 1.0) : 1;
+	double part = joules > 0 ? MIN(pace_w * (1 - left) / joules / ret->iops, 1.0) : 1;
 
 	ret->iops *= part;
 	ret->mb_s *= part;
@@ -292,7 +293,7 @@ void predict_in(const StateModel *m, const Mix *mix, const Setting *s, double mo
 	bound(ret, most_mb_s);
 	correct(m, mix, s, ret);
 	if (s->pace_w > 0)
-		pace(p, &shaped, s->pace_w, ret);
+		pace(p, &shaped, s->pace_w, mix->pace_left, ret);
 	/* the mean is by Little's law */
 	ret->p99_us = tail_of(&sum, shaped.depth) * 1e6 * shaped.depth / ret->iops + m->exit_us;
 	if (s->condition != CONDITION_ACTIVE && c->present)

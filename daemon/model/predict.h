@@ -15,6 +15,9 @@ typedef struct Mix {
 	/* What the device was found to serve of it; NULL: it is taken to serve what its profile
 	 * says. Not owned. */
 	const Learned *learned;
+	/* The part of its pace that it leaves while it waits for it, 0..1: who has few IOs out at a
+	 * time has none for one member of a stripe while others hold all of them. */
+	double pace_left;
 } Mix;
 
 /* A device that nobody has seen working is assumed to do 70:30 random 16 KiB at depth 32. */

@@ -18,7 +18,7 @@ bool mix_same(const Mix *a, const Mix *b)
 {
 	return a->read_share == b->read_share && a->random_share == b->random_share &&
 	       a->read_kib == b->read_kib && a->write_kib == b->write_kib && a->depth == b->depth &&
-	       a->learned == b->learned;
+	       a->learned == b->learned && a->pace_left == b->pace_left;
 }
 
 static bool fits(const Frontier *f, const PlanDevice *d, unsigned forbidden, Condition deepest)

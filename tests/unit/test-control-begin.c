@@ -44,9 +44,9 @@ static void a_devices_claim_that_starts_later_is_enforced_then(void **state)
 	md = managed(&f, "nvme0");
 	limit_later(&f, SCOPE_DEVICE, "nvme0", 60, CLASS_OPERATOR, 10);
 	fixture_run(&f, 9.5);
-	assert_true(md->cap_w >= md->device->profile->rated_w - EPSILON_W);
+	assert_true(md->caps.now_w >= md->device->profile->rated_w - EPSILON_W);
 	fixture_run(&f, 1.5);
-	assert_true(md->cap_w <= 0.6 * md->trust.operating_w + EPSILON_W);
+	assert_true(md->caps.now_w <= 0.6 * md->trust.operating_w + EPSILON_W);
 	assert_true(state_of(&f).enforcing);
 	fixture_close(&f);
 }

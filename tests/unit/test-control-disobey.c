@@ -178,11 +178,11 @@ static void what_is_in_force_when_a_lowering_fails_is_kept(void **state)
 	(void)open_faulty(&f, SIM_NODE("balanced") SIM_FLASH "demand = saturate\n", &nvme);
 	cookie = fixture_set(&f, "80%");
 	fixture_run(&f, 30);
-	cap_w = managed(&f, "nvme0")->cap_w;
+	cap_w = managed(&f, "nvme0")->caps.now_w;
 	nvme.refuse = true;
 	fixture_set(&f, "62%");
 	fixture_run(&f, 600);
-	assert_true(managed(&f, "nvme0")->cap_w <= cap_w + EPSILON_W);
+	assert_true(managed(&f, "nvme0")->caps.now_w <= cap_w + EPSILON_W);
 	assert_true(state_of(&f).degraded);
 	nvme.refuse = false;
 	fixture_release(&f, cookie + 1);

@@ -272,14 +272,14 @@ static void after_a_failed_raise_the_old_target_is_no_problem(void **state)
 	low.power_state = 1;
 	aim(&f, "nvme0", &low);
 	fixture_run(&f, 2);
-	low_w = nvme->cap_w;
+	low_w = nvme->caps.now_w;
 	sim_node_inject(f.node, "nvme0", SIM_REFUSE);
 	aim(&f, "nvme0", &SETTING_AS_FOUND);
 	fixture_run(&f, 0.01);
 	assert_non_null(nvme->knobs.problem);
 	sim_node_inject(f.node, "nvme0", SIM_HEALTHY);
 	aim(&f, "nvme0", &low);
-	assert_true(fabs(nvme->cap_w - low_w) < EPSILON_W);
+	assert_true(fabs(nvme->caps.now_w - low_w) < EPSILON_W);
 	assert_null(nvme->knobs.problem);
 	assert_no_drift(&f);
 	fixture_close(&f);

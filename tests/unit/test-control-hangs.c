@@ -267,7 +267,7 @@ static void a_devices_limit_holds_while_another_hangs(void **state)
 	fixture_run(&f, 2);
 	for (unsigned i = 0; i < 600; i++) {
 		fixture_run(&f, 0.1);
-		assert_true(limited->cap_w <= 0.6 * limited->trust.operating_w + EPSILON_W);
+		assert_true(limited->caps.now_w <= 0.6 * limited->trust.operating_w + EPSILON_W);
 	}
 	fixture_close(&f);
 }
@@ -441,7 +441,7 @@ static void a_device_that_hangs_from_the_start_counts_at_its_rated_watts(void **
 	fixture_set(&f, "70%");
 	fixture_run(&f, 10);
 	assert_false(md->knobs.probed);
-	assert_true(md->cap_w == md->device->profile->rated_w);
+	assert_true(md->caps.now_w == md->device->profile->rated_w);
 	assert_within_budget(&f);
 	assert_true(virtual_loop_blocked_us(f.loop) == 0);
 	assert_int_equal(sim_node_inject(f.node, "nvme3", SIM_HEALTHY), 0);
@@ -450,7 +450,7 @@ static void a_device_that_hangs_from_the_start_counts_at_its_rated_watts(void **
 		fixture_run(&f, 100);
 	assert_true(md->knobs.probed);
 	fixture_run(&f, 100);
-	assert_true(md->cap_w < md->device->profile->rated_w);
+	assert_true(md->caps.now_w < md->device->profile->rated_w);
 	fixture_close(&f);
 }
 

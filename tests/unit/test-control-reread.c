@@ -33,7 +33,7 @@ static void a_reading_that_finds_nothing_lost_changes_nothing(void **state)
 	before = fixture_dump(&f);
 	decisions = f.control->diary.decisions.n_ever;
 	nvme.n_writes = 0;
-	cap_w = md->cap_w;
+	cap_w = md->caps.now_w;
 	actual = md->knobs.actual;
 	reread(&f, md);
 	assert_true(md->errands.busy);
@@ -42,7 +42,7 @@ static void a_reading_that_finds_nothing_lost_changes_nothing(void **state)
 	assert_int_equal(f.control->diary.decisions.n_ever, decisions);
 	assert_int_equal(nvme.n_writes, 0);
 	assert_true(setting_equal(&md->knobs.actual, &actual));
-	assert_true(md->cap_w == cap_w);
+	assert_true(md->caps.now_w == cap_w);
 	after = fixture_dump(&f);
 	assert_string_equal(before, after);
 	fixture_close(&f);
@@ -146,9 +146,9 @@ static void what_another_knob_of_the_mechanism_holds_is_not_what_was_lost(void *
 	reread(&f, md);
 	fixture_run(&f, 0.1);
 	assert_non_null(md->knobs.problem);
-	print_message("# depth %u is believed, %.2f W\n", md->knobs.actual.depth, md->cap_w);
+	print_message("# depth %u is believed, %.2f W\n", md->knobs.actual.depth, md->caps.now_w);
 	assert_int_equal(md->knobs.actual.depth, 0);
-	assert_true(md->cap_w >= md->device->profile->rated_w - EPSILON_W);
+	assert_true(md->caps.now_w >= md->device->profile->rated_w - EPSILON_W);
 	fixture_close(&f);
 }
 
@@ -189,7 +189,7 @@ static void assert_reset_known_lost(Fixture *f, const Managed *md)
 		assert_true(virtual_loop_step(f->loop));
 	assert_true(md->errands.busy);
 	assert_int_equal(md->knobs.actual.power_state, -1);
-	assert_true(md->cap_w >= md->device->profile->rated_w - EPSILON_W);
+	assert_true(md->caps.now_w >= md->device->profile->rated_w - EPSILON_W);
 	while (md->errands.busy)
 		assert_true(virtual_loop_step(f->loop));
 	assert_int_equal(count_decisions(f, md->device->name, "is set again"), 1);
@@ -207,7 +207,7 @@ static void what_was_read_before_a_reset_is_not_believed_after_it(void **state)
 	md = open_faulty(&f, busy_flash, &nvme);
 	aim(&f, &power_state_one);
 	fixture_run(&f, 1);
-	assert_true(md->cap_w < md->device->profile->rated_w - EPSILON_W);
+	assert_true(md->caps.now_w < md->device->profile->rated_w - EPSILON_W);
 	answer_late(&nvme);
 	reread(&f, md);
 	reset_device(&f, md);

@@ -33,14 +33,14 @@ static void raises_that_stop_a_queue_come_a_second_apart(void **state)
 	nvme.of = "io.cost.model";
 	aim(&f, &paced_2w);
 	fixture_run(&f, 0.01);
-	cap_w = md->cap_w;
+	cap_w = md->caps.now_w;
 	aim(&f, &paced_4w);
 	fixture_run(&f, 0.98);
 	assert_int_equal(nvme.n_writes, 1);
-	assert_true(md->cap_w == cap_w);
+	assert_true(md->caps.now_w == cap_w);
 	fixture_run(&f, 0.1);
 	assert_int_equal(nvme.n_writes, 2);
-	assert_true(md->cap_w > cap_w);
+	assert_true(md->caps.now_w > cap_w);
 	aim(&f, &SETTING_AS_FOUND);
 	fixture_run(&f, 5);
 	assert_int_equal(nvme.n_writes, 3);
@@ -63,10 +63,10 @@ static void lowering_does_not_wait_for_the_queue(void **state)
 	nvme.of = "io.cost.model";
 	aim(&f, &paced_4w);
 	fixture_run(&f, 0.01);
-	cap_w = md->cap_w;
+	cap_w = md->caps.now_w;
 	aim(&f, &paced_2w);
 	fixture_run(&f, 0.01);
-	assert_true(md->cap_w < cap_w);
+	assert_true(md->caps.now_w < cap_w);
 	assert_int_equal(nvme.n_writes, 2);
 	fixture_close(&f);
 }
@@ -83,10 +83,10 @@ static void a_raise_that_stops_no_queue_does_not_wait(void **state)
 	md = open_faulty(&f, busy_flash, &nvme);
 	aim(&f, &low);
 	fixture_run(&f, 0.01);
-	cap_w = md->cap_w;
+	cap_w = md->caps.now_w;
 	aim(&f, &high);
 	fixture_run(&f, 0.01);
-	assert_true(md->cap_w > cap_w);
+	assert_true(md->caps.now_w > cap_w);
 	assert_int_equal(md->knobs.actual.power_state, -1);
 	fixture_close(&f);
 }
@@ -155,7 +155,7 @@ static void a_claim_released_before_the_retry_gives_the_knob_back(void **state)
 	before = fixture_dump(&f);
 	first = fixture_set(&f, "80%");
 	fixture_run(&f, 20);
-	cap_w = md->cap_w;
+	cap_w = md->caps.now_w;
 	assert_true(cap_w < md->device->profile->rated_w);
 	nvme.refuse = true;
 	second = fixture_set(&f, "50%");
@@ -166,7 +166,7 @@ static void a_claim_released_before_the_retry_gives_the_knob_back(void **state)
 	fixture_release(&f, first);
 	for (unsigned i = 0; i < 200; i++) {
 		fixture_run(&f, 0.02);
-		assert_true(md->cap_w >= cap_w - EPSILON_W);
+		assert_true(md->caps.now_w >= cap_w - EPSILON_W);
 	}
 	assert_as_found(&f, before);
 	assert_null(md->knobs.problem);

@@ -80,7 +80,7 @@ static void a_reading_from_before_the_last_lowering_is_no_excess(void **state)
 		fixture_run(&f, 0.1);
 		assert_true(md->trust.bias == 1);
 	}
-	assert_true(md->trust.measured_w > 1.1 * md->cap_w);
+	assert_true(md->trust.measured_w > 1.1 * md->caps.now_w);
 	drive.watts = 8;
 	fixture_run(&f, 20);
 	assert_true(md->trust.bias == 1);

@@ -18,6 +18,8 @@
 /* As loop devices under the profile of a drive: each IO costs them more than it costs the drive. */
 static const char slow[] = BUSY_PAIR "io_longer = 90us\n";
 static const char as_modelled[] = BUSY_PAIR;
+/* What serves them serves one IO at a time: nothing being set, they fall short, too. */
+static const char outpaced[] = BUSY_PAIR "io_longer = 100us\nio_serial = 100us\n";
 
 /* Devices that have neither power states nor pacing: shaping alone. */
 static void open_pair(Fixture *f, const char *node)
@@ -180,6 +182,40 @@ static void of_another_mix_it_tells_nothing(void **state)
 	fixture_close(&f);
 }
 
+static double believed_mb_s(const Managed *md)
+{
+	Mix mix = md->workload.mix;
+	Prediction p;
+
+	mix.learned = &md->served.learned;
+	predict(md->device->profile, &mix, &SETTING_AS_FOUND, &p);
+	return p.mb_s;
+}
+
+static void an_outpaced_device_is_believed_to_serve_as_much_of_another_pattern(void **state)
+{
+	double served_mb_s;
+	Managed *md;
+	Fixture f;
+
+	(void)state;
+	open_pair(&f, outpaced);
+	control_note_asked(f.control); /* as who looks at the status does */
+	fixture_run(&f, 8);
+	md = device(&f, 0);
+	assert_true(md->served.outpaced);
+	served_mb_s = believed_mb_s(md);
+	md->workload.mix.random_share -= 0.4;
+	served_judge(md, &f.control->tools);
+	assert_float_equal(believed_mb_s(md), served_mb_s, 0.01 * served_mb_s);
+	assert_int_equal(served_take_need(md, f.control->tools.now_us).level, NEED_BETTER_PLAN);
+	md->served.outpaced = false;
+	md->workload.mix.random_share -= 0.4;
+	served_judge(md, &f.control->tools);
+	assert_int_equal(md->served.learned.n, 0);
+	fixture_close(&f);
+}
+
 static void what_goes_on_being_learned_is_planned_for_ever_more_seldom(void **state)
 {
 	unsigned plans = 0;
@@ -268,6 +304,8 @@ int main(void)
 		cmocka_unit_test(what_was_learned_lasts_for_an_hour_and_nothing_swings),
 		cmocka_unit_test(after_that_half_of_it_is_forgiven),
 		cmocka_unit_test(of_another_mix_it_tells_nothing),
+		cmocka_unit_test(
+			an_outpaced_device_is_believed_to_serve_as_much_of_another_pattern),
 		cmocka_unit_test(what_goes_on_being_learned_is_planned_for_ever_more_seldom),
 		cmocka_unit_test(what_a_lifted_limit_gives_back_was_not_given_in_vain),
 		cmocka_unit_test(a_dry_run_knows_it_too),

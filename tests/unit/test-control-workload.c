@@ -5,8 +5,6 @@
 
 #include "test-control.h"
 
-#include <time.h>
-
 #include "control/fleet.h"
 #include "control/pools.h"
 
@@ -142,6 +140,23 @@ static void who_waits_much_longer_than_before_the_limit_is_held_back(void **stat
 	fixture_close(&f);
 }
 
+static void who_came_under_a_limit_is_held_back_where_it_waits_long_beside_the_device(void **state)
+{
+	Managed *md;
+	Fixture f;
+
+	(void)state;
+	md = open_pair(&f, PAIR);
+	md->workload.unheld.wait_p99_us = NAN;
+	md->workload.rates.wait_p50_us = 4.1 * 1e6 * 1 / (100e6 / (256 * 1024));
+	look(&f, md, &paced, 100, 1);
+	assert_true(md->workload.demand_mb_s > 800);
+	md->workload.rates.wait_p50_us = 3.9 * 1e6 * 1 / (100e6 / (256 * 1024));
+	look(&f, md, &paced, 100, 1);
+	assert_true(md->workload.demand_mb_s == 100);
+	fixture_close(&f);
+}
+
 static void who_works_for_a_pool_waits_for_the_member_that_is_held_back(void **state)
 {
 	Managed *md, *other;
@@ -156,38 +171,6 @@ static void who_works_for_a_pool_waits_for_the_member_that_is_held_back(void **s
 	look(&f, other, &SETTING_AS_FOUND, 300, 2);
 	look(&f, md, &paced, 100, 1);
 	assert_true(md->workload.demand_mb_s == 100);
-	fixture_close(&f);
-}
-
-/* So many that to compare each with each takes seconds; else it is milliseconds. */
-static void a_look_at_forty_thousand_members_of_pools_takes_no_second_of_work(void **state)
-{
-	enum { DEVICES = 40000 };
-	Managed *all = calloc(DEVICES, sizeof(*all)), *md;
-	Managed **devices = calloc(DEVICES, sizeof(Managed *));
-	Fleet fleet = { .devices = devices, .n = DEVICES };
-	struct timespec began, ended;
-	Tools tools;
-	Fixture f;
-
-	(void)state;
-	assert_true(all && devices);
-	md = open_pair(&f, PAIR "pool = stripe\n");
-	tools = f.control->tools;
-	tools.fleet = &fleet;
-	for (size_t i = 0; i < DEVICES; i++) {
-		devices[i] = &all[i];
-		all[i] = *md;
-	}
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &began);
-	pools_find(&fleet);
-	for (size_t i = 0; i < DEVICES; i++)
-		workload_judge(&all[i], f.control->policies.chosen, &tools);
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ended);
-	assert_true(ended.tv_sec + ended.tv_nsec / 1e9 < began.tv_sec + began.tv_nsec / 1e9 + 1);
-	pools_done(&fleet);
-	free(devices);
-	free(all);
 	fixture_close(&f);
 }
 
@@ -217,9 +200,10 @@ int main(void)
 		cmocka_unit_test(a_look_that_began_under_another_shape_tells_nothing_of_the_mix),
 		cmocka_unit_test(who_was_paced_slower_a_moment_ago_is_held_back),
 		cmocka_unit_test(who_waits_much_longer_than_before_the_limit_is_held_back),
+		cmocka_unit_test(
+			who_came_under_a_limit_is_held_back_where_it_waits_long_beside_the_device),
 		cmocka_unit_test(who_works_for_a_pool_waits_for_the_member_that_is_held_back),
 		cmocka_unit_test(a_member_that_is_gone_holds_no_pool_back),
-		cmocka_unit_test(a_look_at_forty_thousand_members_of_pools_takes_no_second_of_work),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

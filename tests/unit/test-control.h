@@ -157,7 +157,7 @@ static inline double group_w(const Fixture *f, const char *group, double *ret_op
 
 		if (!streq(md->device->group, group))
 			continue;
-		w += md->cap_w;
+		w += md->caps.now_w;
 		*ret_operating_w += md->trust.operating_w;
 	}
 	return w;

@@ -229,6 +229,25 @@ static void pacing_follows_the_energies_and_never_speeds_up(void **state)
 	assert_float_equal(paced.mb_s, free.mb_s, 1e-9);
 }
 
+static void what_is_left_of_a_pace_is_neither_served_nor_drawn(void **state)
+{
+	const Profile *p = pm9a3();
+	const Setting s = { .power_state = -1, .pace_w = 2 };
+	Mix mix = MIX_UNKNOWN;
+	Prediction all, some, free;
+
+	(void)state;
+	predict(p, &mix, &s, &all);
+	mix.pace_left = 0.25;
+	predict(p, &mix, &s, &some);
+	assert_float_equal(some.mb_s, 0.75 * all.mb_s, 1e-9 * all.mb_s);
+	assert_float_equal(some.watts - p->idle_w, 0.75 * (all.watts - p->idle_w), 1e-9);
+	predict(p, &mix, &SETTING_AS_FOUND, &free);
+	mix.pace_left = 0;
+	predict(p, &mix, &SETTING_AS_FOUND, &all);
+	assert_true(free.mb_s == all.mb_s && free.watts == all.watts);
+}
+
 static void a_sleeping_disk_gives_nothing_and_idle_conditions_save_at_rest(void **state)
 {
 	const Profile *p = profile_store_get(store, "seagate-constellation-es2");
@@ -426,6 +445,7 @@ int main(void)
 		cmocka_unit_test(a_mix_is_the_time_weighted_mean_with_a_wider_error),
 		cmocka_unit_test(a_power_state_caps_watts_and_hurts_random_writes_most),
 		cmocka_unit_test(pacing_follows_the_energies_and_never_speeds_up),
+		cmocka_unit_test(what_is_left_of_a_pace_is_neither_served_nor_drawn),
 		cmocka_unit_test(a_sleeping_disk_gives_nothing_and_idle_conditions_save_at_rest),
 		cmocka_unit_test(demand_moves_watts_between_rest_and_saturation),
 		cmocka_unit_test(no_workload_is_expected_to_draw_more_than_its_settings_cap),
