@@ -27,7 +27,8 @@ typedef struct ModelFound {
 void model_found_done(ModelFound *f);
 int model_no_profile(const char *where, const char *name); /* complains */
 /* "samsung-pm9a3x6": six of them, unless that is a profile's name. NULL: there is none, which is
- * complained of. */
+ * complained of by the second. */
+const Profile *model_look_up(const ProfileStore *s, const char *text, unsigned *ret_count);
 const Profile *model_counted(const ProfileStore *s, const char *text, unsigned *ret_count);
 int model_find(Ctl *c, const ProfileStore *s, const char *name, ModelFound *ret);
 /* STATUS_REFUSED where only the daemon has it. */

@@ -83,20 +83,27 @@ int model_no_profile(const char *where, const char *name)
 			where, name);
 }
 
-const Profile *model_counted(const ProfileStore *s, const char *text, unsigned *ret_count)
+const Profile *model_look_up(const ProfileStore *s, const char *text, unsigned *ret_count)
 {
 	const Profile *p = profile_store_get(s, text);
 	const char *x = strrchr(text, 'x');
-	_cleanup_free_ char *name = NULL;
 	unsigned long count = 1;
 
 	if (!p && x && x > text && parse_unsigned(x + 1, COUNT_MAX, &count) >= 0 && count > 0) {
-		name = strndup(text, (size_t)(x - text));
+		_cleanup_free_ char *name = strndup(text, (size_t)(x - text));
+
 		p = name ? profile_store_get(s, name) : NULL;
 	}
-	if (!p)
-		model_no_profile(text, name ?: text);
 	*ret_count = (unsigned)count;
+	return p;
+}
+
+const Profile *model_counted(const ProfileStore *s, const char *text, unsigned *ret_count)
+{
+	const Profile *p = model_look_up(s, text, ret_count);
+
+	if (!p)
+		model_no_profile(text, text);
 	return p;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* storpowerctl model predict A:90%+B:10%: devices that share a workload. */
+/* storpowerctl model predict A:90%+B:10%, or nvme0+sda: devices that share a workload. */
 
 #include <errno.h>
 #include <math.h>
@@ -13,14 +13,49 @@
 
 typedef struct Members {
 	HybridMember list[TIER_STATIONS_MAX];
+	char name[TIER_STATIONS_MAX][64];
 	size_t n;
+	/* Of devices whose shares are what each serves now: all that they do. */
+	double iops[TIER_STATIONS_MAX];
+	Mix mix;
 } Members;
 
-/* "samsung-pm9a3x2:90%" */
-static int parse_member(const ProfileStore *store, const char *text, HybridMember *ret)
+/* The member i as a device of this node, which is as `ret_device` says. Its profile is the store's.
+ */
+static int find_device(Ctl *c, const ProfileStore *store, const char *name, Members *m, size_t i,
+		       json_object **ret_device)
+{
+	_cleanup_(model_found_done) ModelFound f = {};
+	int status = model_find(c, store, name, &f);
+
+	if (!status && !f.device)
+		return complain(STATUS_USAGE, "%s is no device: write its share, as in %s:90%%",
+				name, name);
+	if (!status)
+		status = model_need_profile(&f, name);
+	if (status)
+		return status;
+	m->list[i].profile = f.profile;
+	m->list[i].devices = 1;
+	snprintf(m->name[i], sizeof(m->name[i]), "%s", json_text(f.device, "Name"));
+	*ret_device = json_object_get(f.device);
+	return STATUS_OK;
+}
+
+static int find_member(Ctl *c, const ProfileStore *store, const char *name, Members *m, size_t i)
+{
+	_cleanup_json_ json_object *device = NULL;
+
+	m->list[i].profile = model_look_up(store, name, &m->list[i].devices);
+	return m->list[i].profile ? STATUS_OK : find_device(c, store, name, m, i, &device);
+}
+
+/* "samsung-pm9a3x2:90%", "nvme0:90%" */
+static int parse_member(Ctl *c, const ProfileStore *store, const char *text, Members *m)
 {
 	const char *colon = strrchr(text, ':'), *unit = "";
 	_cleanup_free_ char *name = colon ? strndup(text, (size_t)(colon - text)) : NULL;
+	size_t i = m->n++;
 	double percent;
 
 	if (!name || parse_quantity(colon + 1, &percent, &unit) < 0 || !streq(unit, "%") ||
@@ -31,15 +66,65 @@ static int parse_member(const ProfileStore *store, const char *text, HybridMembe
 			 text, name ?: text);
 		return STATUS_USAGE;
 	}
-	ret->share = percent / 100;
-	ret->profile = model_counted(store, name, &ret->devices);
-	return ret->profile ? STATUS_OK : STATUS_REFUSED;
+	m->list[i].share = percent / 100;
+	return find_member(c, store, name, m, i);
 }
 
-static int parse_members(const ProfileStore *store, const char *text, Members *ret)
+/* Sums, by how many of the IOs are the device's; read_kib and write_kib by how many are of them. */
+static void add_mix(Members *m, const Mix *one, double iops)
+{
+	m->mix.read_share += iops * one->read_share;
+	m->mix.random_share += iops * one->random_share;
+	m->mix.read_kib += iops * one->read_share * one->read_kib;
+	m->mix.write_kib += iops * (1 - one->read_share) * one->write_kib;
+	m->mix.depth += one->depth;
+}
+
+static void divide_mix(Members *m)
+{
+	double iops = 0, reads = m->mix.read_share;
+
+	for (size_t i = 0; i < m->n; i++)
+		iops += m->iops[i];
+	for (size_t i = 0; i < m->n; i++)
+		m->list[i].share = m->iops[i] / iops;
+	m->mix.read_kib = reads > 0 ? m->mix.read_kib / reads : 0;
+	m->mix.write_kib = iops > reads ? m->mix.write_kib / (iops - reads) : 0;
+	m->mix.read_share = fmin(reads / iops, 1);
+	m->mix.random_share = fmin(m->mix.random_share / iops, 1);
+	m->mix.depth = fmax(m->mix.depth, 1);
+}
+
+/* A device as it works now: its part of what all of them serve, and of their mix. */
+static int add_working(Ctl *c, const ProfileStore *store, const char *name, Members *m)
+{
+	_cleanup_message_ sd_bus_message *reply = NULL;
+	_cleanup_json_ json_object *device = NULL, *present = NULL;
+	size_t i = m->n++;
+	int status = find_device(c, store, name, m, i, &device);
+	Mix mix;
+
+	if (!status)
+		status = ctl_simple_call(c, &reply, "GetFrontier", "s", json_text(device, "Name"));
+	if (status)
+		return status;
+	present = json_from_message(reply);
+	mix = model_mix_from_json(present);
+	m->iops[i] = json_number(device, "IOPS");
+	if (!(m->iops[i] > 0))
+		return complain(STATUS_REFUSED,
+				"%s serves nothing now, which tells no share: write one, as in "
+				"%s:90%%",
+				name, name);
+	add_mix(m, &mix, m->iops[i]);
+	return STATUS_OK;
+}
+
+static int parse_members(Ctl *c, const ProfileStore *store, const char *text, Members *ret)
 {
 	_cleanup_free_ char *copy = strdup(text);
 	char *rest = copy, *one;
+	bool working = !strchr(text, ':');
 	int status = copy ? STATUS_OK : complain(STATUS_FAILURE, "Out of memory");
 
 	*ret = (Members){};
@@ -47,16 +132,19 @@ static int parse_members(const ProfileStore *store, const char *text, Members *r
 		if (ret->n == TIER_STATIONS_MAX)
 			return complain(STATUS_USAGE, "%s: no more than %d devices can be told",
 					text, TIER_STATIONS_MAX);
-		status = parse_member(store, one, &ret->list[ret->n++]);
+		status = working ? add_working(c, store, one, ret)
+				 : parse_member(c, store, one, ret);
 	}
+	if (!status && working)
+		divide_mix(ret);
 	return status;
 }
 
-static json_object *member_json(const HybridMember *m, const HybridPart *part)
+static json_object *member_json(const HybridMember *m, const char *name, const HybridPart *part)
 {
 	json_object *o = json_object_new_object();
 
-	json_put_text(o, "Name", m->profile->name);
+	json_put_text(o, "Name", *name ? name : m->profile->name);
 	json_put_text(o, "Profile", m->profile->name);
 	json_put_count(o, "Count", m->devices);
 	json_put_number(o, "Share", m->share);
@@ -77,7 +165,7 @@ static json_object *hybrid_json(const Members *m, const HybridPrediction *p)
 	unsigned devices = 0;
 
 	for (size_t i = 0; i < m->n; i++) {
-		json_object_array_add(rows, member_json(&m->list[i], &p->of[i]));
+		json_object_array_add(rows, member_json(&m->list[i], m->name[i], &p->of[i]));
 		devices += m->list[i].devices;
 	}
 	json_put_count(total, "Count", devices);
@@ -160,10 +248,12 @@ int model_hybrid(Ctl *c, const ProfileStore *store, const Mix *mix, const char *
 	_cleanup_json_ json_object *all = NULL;
 	HybridPrediction p;
 	Members m;
-	int status = parse_members(store, text, &m), r;
+	int status = parse_members(c, store, text, &m), r;
 
 	if (status)
 		return status;
+	if (m.mix.depth > 0 && !c->model.workload)
+		mix = &m.mix;
 	r = hybrid_predict(m.list, m.n, mix, &p);
 	if (r == -EINVAL)
 		return complain(STATUS_USAGE,

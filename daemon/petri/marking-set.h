@@ -6,13 +6,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Where a marking is; its hash, so that others need not be looked at. */
+typedef struct MarkingSlot {
+	uint32_t index; /* + 1; 0: free */
+	uint32_t hash;
+} MarkingSlot;
+
 typedef struct MarkingSet {
 	size_t width; /* places of a marking; set by the owner, like max */
 	size_t max;   /* how many there may be; 0: as many as 32 bits can name */
 	size_t n;
 	uint16_t *markings; /* n by width */
 	double *weights;
-	uint32_t *slots; /* index + 1; 0: free */
+	MarkingSlot *slots;
 	size_t n_slots;
 } MarkingSet;
 

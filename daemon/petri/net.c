@@ -45,6 +45,7 @@ static unsigned add_transition(PetriNet *n, PetriTransition new)
 		fail(n, -EINVAL);
 	*t = new;
 	t->first_arc = n->n_arcs;
+	t->needs = PETRI_NOTHING;
 	return (unsigned)n->n_transitions - 1;
 }
 
@@ -63,6 +64,7 @@ unsigned petri_immediate(PetriNet *n, double weight, unsigned priority)
 
 static void add_arc(PetriNet *n, PetriArcKind kind, unsigned place, unsigned tokens)
 {
+	PetriTransition *t;
 	PetriArc *a;
 
 	if (n->n_transitions == 0 || place >= n->n_places || tokens == 0 || tokens > UINT16_MAX) {
@@ -75,7 +77,10 @@ static void add_arc(PetriNet *n, PetriArcKind kind, unsigned place, unsigned tok
 		return;
 	}
 	*a = (PetriArc){ kind, place, (uint16_t)tokens };
-	n->transitions[n->n_transitions - 1].n_arcs++;
+	t = &n->transitions[n->n_transitions - 1];
+	t->n_arcs++;
+	if (kind == PETRI_INPUT && t->needs == PETRI_NOTHING)
+		t->needs = place;
 }
 
 void petri_input(PetriNet *n, unsigned place, unsigned tokens)
@@ -93,13 +98,19 @@ void petri_inhibitor(PetriNet *n, unsigned place, unsigned tokens)
 	add_arc(n, PETRI_INHIBITOR, place, tokens);
 }
 
-unsigned petri_degree(const PetriNet *n, const PetriTransition *t, const uint16_t *marking)
+/* Nearly every arc takes one token, and a division takes long. */
+static unsigned times(unsigned tokens, unsigned taken)
+{
+	return taken == 1 ? tokens : tokens / taken;
+}
+
+unsigned petri_degree_of_arcs(const PetriNet *n, const PetriTransition *t, const uint16_t *marking)
 {
 	unsigned degree = UINT_MAX;
 
 	for (const PetriArc *a = n->arcs + t->first_arc, *end = a + t->n_arcs; a < end; a++) {
 		if (a->kind == PETRI_INPUT)
-			degree = MIN(degree, (unsigned)marking[a->place] / a->tokens);
+			degree = MIN(degree, times(marking[a->place], a->tokens));
 		else if (a->kind == PETRI_INHIBITOR && marking[a->place] >= a->tokens)
 			degree = 0;
 		if (degree == 0)
@@ -107,11 +118,6 @@ unsigned petri_degree(const PetriNet *n, const PetriTransition *t, const uint16_
 	}
 	/* what takes nothing is enabled once, not without end */
 	return degree == UINT_MAX ? 1 : degree;
-}
-
-double petri_rate(const PetriNet *n, const PetriTransition *t, const uint16_t *marking)
-{
-	return t->rate * MIN(t->servers, petri_degree(n, t, marking));
 }
 
 unsigned petri_urgency(const PetriNet *n, const uint16_t *marking, double *ret_weight)

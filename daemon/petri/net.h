@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 
 #define PETRI_INFINITE UINT_MAX /* servers: each enabling is served at once */
+#define PETRI_NOTHING  UINT_MAX
 
 typedef enum PetriArcKind { PETRI_INPUT, PETRI_OUTPUT, PETRI_INHIBITOR } PetriArcKind;
 
@@ -26,6 +27,7 @@ typedef struct PetriTransition {
 	double rate;       /* firings a second of one server; the weight of an immediate one */
 	unsigned servers;  /* how many enablings are served at a time */
 	unsigned priority; /* 0: timed; of the immediate ones the highest goes first */
+	unsigned needs;    /* the place of its first input; or PETRI_NOTHING */
 	size_t first_arc, n_arcs;
 } PetriTransition;
 
@@ -50,10 +52,26 @@ void petri_input(PetriNet *n, unsigned place, unsigned tokens);
 void petri_output(PetriNet *n, unsigned place, unsigned tokens);
 void petri_inhibitor(PetriNet *n, unsigned place, unsigned tokens);
 
-/* How many times over the marking enables the transition; 0: not at all. */
-unsigned petri_degree(const PetriNet *n, const PetriTransition *t, const uint16_t *marking);
+unsigned petri_degree_of_arcs(const PetriNet *n, const PetriTransition *t, const uint16_t *marking);
+/* How many times over the marking enables the transition; 0: not at all. Of most transitions a look
+ * at one place says so. */
+static inline unsigned petri_degree(const PetriNet *n, const PetriTransition *t,
+				    const uint16_t *marking)
+{
+	return t->needs != PETRI_NOTHING && marking[t->needs] == 0
+		       ? 0
+		       : petri_degree_of_arcs(n, t, marking);
+}
+
 /* Firings a second in this marking: rate by servers at work. */
-double petri_rate(const PetriNet *n, const PetriTransition *t, const uint16_t *marking);
+static inline double petri_rate(const PetriNet *n, const PetriTransition *t,
+				const uint16_t *marking)
+{
+	unsigned degree = petri_degree(n, t, marking);
+
+	return t->rate * (degree < t->servers ? degree : t->servers);
+}
+
 /* The highest priority of the immediate transitions that are enabled, and the sum of their weights;
  * 0: the marking is tangible, time passes in it. */
 unsigned petri_urgency(const PetriNet *n, const uint16_t *marking, double *ret_weight);

@@ -34,11 +34,13 @@ static double jump(const PetriGraph *g, const double *leave, double rate, const 
 
 	memset(to, 0, g->states.n * sizeof(*to));
 	for (size_t i = 0; i < g->states.n; i++) {
+		double part = from[i] / rate;
+
 		if (from[i] < 1e-300)
 			continue;
-		to[i] += from[i] * (1 - leave[i] / rate);
+		to[i] += part * (rate - leave[i]);
 		for (size_t k = g->row[i]; k < g->row[i + 1]; k++)
-			to[g->to[k]] += from[i] * g->rate[k] / rate;
+			to[g->to[k]] += part * g->rate[k];
 	}
 	for (size_t i = 0; i < g->states.n; i++)
 		left += leave[i] > 0 ? to[i] : 0;

@@ -8,33 +8,6 @@
 
 #define CHAIN_OUTSIDE UINT32_MAX
 
-static void chain_done(Chain *c)
-{
-	free(c->row);
-	free(c->from);
-	free(c->rate);
-	free(c->leave);
-	*c = (Chain){ 0 };
-}
-
-static int chain_new(size_t n, size_t n_arcs, Chain *ret)
-{
-	Chain c = {
-		.n = n,
-		.row = calloc(n + 2, sizeof(*c.row)),
-		.from = calloc(n_arcs + 1, sizeof(*c.from)),
-		.rate = calloc(n_arcs + 1, sizeof(*c.rate)),
-		.leave = calloc(n + 1, sizeof(*c.leave)),
-	};
-
-	if (!c.row || !c.from || !c.rate || !c.leave) {
-		chain_done(&c);
-		return -ENOMEM;
-	}
-	*ret = c;
-	return 0;
-}
-
 /* The chain of n states of the graph; position[] is a state's place among them or CHAIN_OUTSIDE. */
 static int make_chain(const PetriGraph *g, const uint32_t *position, size_t n, Chain *ret)
 {
@@ -140,7 +113,7 @@ int petri_steady(const PetriGraph *g, double **ret_shares)
 		return -ENOMEM;
 	r = closed_chain(g, list, &chain);
 	if (r >= 0)
-		r = chain_solve(&chain, &g->states, list, x);
+		r = chain_solve(&chain, x);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < chain.n; i++)

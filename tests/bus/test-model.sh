@@ -79,7 +79,7 @@ ok "the 99th percentile is the disks'" jq -en \
 	"$predicted | .Total.P50 < .Devices[1].MeanResponse and .Total.P99 > .Devices[1].MeanResponse"
 status "shares that are not all are wrong usage" 2 model predict samsung-pm9a3:90%+seagate-exos-7e2000:5%
 ok "and says so" grep -q "the shares are 100 % together" "$tmp/err"
-status "so is one without a share" 2 model predict samsung-pm9a3:90%+seagate-exos-7e2000
+status "so is one without a share beside one that has it" 2 model predict samsung-pm9a3:90%+seagate-exos-7e2000
 status "and a limit of each device's depth" 2 model predict "$cached" --depth=2
 status "and another device beside it" 2 model predict "$cached" samsung-pm9a3
 status "an unknown profile in it is refused" 4 model predict samsung-pm9a3:90%+nosuch:10%
@@ -166,6 +166,22 @@ status "predict of the devices" 0 model predict
 ok "has each" grep -q "^nvme0 " "$tmp/out"
 ok "predict --json of each as it works" jq -e '.Devices[] | select(.Name == "nvme0") | .WriteSize > 100' \
 	<(model predict --json)
+predicted=$(model predict nvme0:90%+sdb:10% --json)
+ok "devices of the node stand for their profiles in what shares a workload" jq -en "$predicted |
+	[.Devices[] | .Name, .Profile, .Share] == [\"nvme0\", \"samsung-pm9a3\", 0.9, \"sdb\", \"seagate-exos-7e2000\", 0.1]"
+shares_are_served() {
+	local served
+	predicted=$(model predict nvme0+sda --json) || return
+	served=$(ctl list --json | jq '[.[] | select(.Name == "nvme0" or .Name == "sda")] | sort_by(.Name) |
+		.[1].IOPS / (map(.IOPS) | add)')
+	jq -en "$predicted | .Devices | ((map(.Share) | add) - 1 | fabs) < 1e-9 and (.[1].Share / $served - 1 | fabs) < 0.1"
+}
+status "a device that serves nothing has no share" 4 model predict nvme0+sdb
+ok "and is named" grep -q "^storpowerctl: sdb serves nothing now" "$tmp/err"
+ok "without shares each has the part that the daemon sees it serve" eventually shares_are_served
+ok "and the 99th percentile of all is told" jq -en "$predicted | .Total.P99 > .Total.P50 and .Total.P50 > 0"
+status "a profile beside them needs a share" 2 model predict nvme0+samsung-pm9a3
+status "an unknown device beside them is refused" 4 model predict nvme0+nosuch
 ok "none of this is a claim, but that one" claim_count_is 1
 ok "the daemon lives" daemon_lives
 done_testing
