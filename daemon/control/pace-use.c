@@ -111,7 +111,7 @@ double pace_use_demand_mb_s(const Managed *md, const Fleet *f)
 {
 	PoolUse pool;
 
-	if (!*md->device->pool)
+	if (!*md->device->pool || !is_paced(md))
 		return md->workload.demand_mb_s;
 	pool = use_of(md, f);
 	if (!pool.waits || !isfinite(pool.demand_mb_s) || !(pool.smooth_mb_s > 0))
