@@ -70,7 +70,8 @@ load_all() {
 }
 
 end_loads() {
-	((${#loads[@]} == 0)) || kill "${loads[@]}" 2>/dev/null
+	((${#loads[@]})) || return 0 # to wait for none would be to wait for the bus, too
+	kill "${loads[@]}" 2>/dev/null
 	wait "${loads[@]}" 2>/dev/null
 	loads=()
 }
