@@ -105,9 +105,12 @@ typedef struct Trust {
 
 /* How a pool uses its members. */
 typedef struct PaceUse {
-	double mb_s;        /* this member's, over some seconds */
-	double left;        /* a part of all members' paces; in the first of them */
-	double looked_at_w; /* the sum of the paces at the last look; likewise */
+	double mb_s; /* this member's, over some seconds */
+	/* In the first of them, for all: */
+	double left;        /* a part of their paces, which is planned with... */
+	double mean;        /* ...and as these looks in a row have it */
+	unsigned looks;     /* at an almost equal use */
+	double looked_at_w; /* the sum of the paces at the last look */
 } PaceUse;
 
 /* Of what is learned of one setting. */

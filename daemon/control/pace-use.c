@@ -6,13 +6,14 @@
 #include "control/pools.h"
 #include "control/workload.h"
 
-#define LEFT_MOST 0.75 /* of a pace; a member is paced to four times what it is to draw at most */
-#define ROSE      0.4  /* weight of a look at which more was left than before... */
-#define FELL      0.7  /* ...and at which less was: then more is drawn than was planned */
-#define NEAR_ALL  0.97 /* of what is asked for: nothing is missed */
-#define SAME      0.1  /* relative: a look that began under almost this pace */
-#define NEWS      0.03
-#define SMOOTHS   0.15 /* weight of a look in what a member serves */
+#define LEFT_MOST   0.75 /* of a pace; a member is paced to four times what it is to draw at most */
+#define FIRST_LOOKS 3    /* before that it may be chance... */
+#define MOST_LOOKS  12   /* ...and of so many it is the mean */
+#define SURPRISE    0.15 /* so far from the mean it is another workload */
+#define NEAR_ALL    0.97 /* of what is asked for: nothing is missed */
+#define SAME        0.1  /* relative: a look that began under almost this pace */
+#define NEWS        0.02
+#define SMOOTHS     0.15 /* weight of a look in what a member serves */
 
 /* What the members of a pool that are paced do in all. */
 typedef struct PoolUse {
@@ -46,11 +47,21 @@ static PoolUse use_of(const Managed *md, const Fleet *f)
 	return u;
 }
 
+/* Who leaves less than was planned with draws more: that is believed at once. */
 static void learn(PaceUse *use, double left)
 {
-	double more = CLAMP(left, 0.0, LEFT_MOST) - use->left;
+	if (fabs(left - use->mean) > SURPRISE)
+		use->looks = 0;
+	use->looks = MIN(use->looks + 1, (unsigned)MOST_LOOKS);
+	use->mean += (left - use->mean) / use->looks;
+	if (use->looks >= FIRST_LOOKS || use->mean < use->left)
+		use->left = CLAMP(use->mean, 0.0, LEFT_MOST);
+}
 
-	use->left += (more > 0 ? ROSE : FELL) * more;
+static void forget(PaceUse *use)
+{
+	use->left = use->mean = 0;
+	use->looks = 0;
 }
 
 /* The first member keeps what is learned for all, so that they have it in common.
@@ -72,7 +83,7 @@ void pace_use_judge(Managed *md, Tools *t)
 	pool = use_of(md, t->fleet);
 	use->looked_at_w = pool.pace_w;
 	if (!pool.known || !(pool.mb_s > 0))
-		use->left = 0;
+		forget(use);
 	else if (pool.waits && pool.mb_s < NEAR_ALL * pool.demand_mb_s &&
 		 fabs(pool.pace_w - before_w) < SAME * before_w)
 		learn(use, 1 - pool.spent_w / ((pool.pace_w + before_w) / 2));
@@ -94,7 +105,7 @@ double pace_use_demand_mb_s(const Managed *md, const Fleet *f)
 {
 	PoolUse pool;
 
-	if (!md->place.number)
+	if (!md->place.number || !is_paced(md))
 		return md->workload.demand_mb_s;
 	pool = use_of(md, f);
 	if (!pool.waits || !isfinite(pool.demand_mb_s) || !(pool.smooth_mb_s > 0))

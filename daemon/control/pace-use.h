@@ -14,7 +14,7 @@ void pace_use_judge(Managed *md, Tools *t);
 double pace_use_left(const Managed *md, const Fleet *f);
 /* Is it another part than that which was planned with, by enough for a new plan? */
 bool pace_use_is_news(const Managed *md, const Fleet *f);
-/* What is asked of the device. While its pool is held back that is its part of what is asked of the
- * pool, by what it serves of it: what one member serves in a second is chance, and the others wait
- * for the one that is paced to too little. */
+/* What is asked of the device. While its pool is held back by its paces that is its part of what is
+ * asked of the pool, by what it serves of it: what one member serves in a second is chance, and the
+ * others wait for the one that is paced to too little. */
 double pace_use_demand_mb_s(const Managed *md, const Fleet *f);

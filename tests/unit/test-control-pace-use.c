@@ -106,21 +106,38 @@ static void who_gets_all_that_it_asks_for_leaves_nothing_of_note(void **state)
 	fixture_close(&f);
 }
 
-static void who_spends_more_than_before_is_believed_sooner_than_who_spends_less(void **state)
+static void one_look_is_chance_but_who_spends_more_than_before_is_believed_at_once(void **state)
 {
-	double rose, before;
 	Fixture f;
 
 	(void)state;
 	open_stripe(&f);
+	second(&f, PACE_W, 0.5, 0.5); /* it began under another pace */
 	second(&f, PACE_W, 0.5, 0.5);
 	second(&f, PACE_W, 0.5, 0.5);
-	rose = left(&f);
-	for (int s = 0; s < 20; s++)
-		second(&f, PACE_W, 0.5, 0.5);
-	before = left(&f);
+	assert_true(left(&f) == 0);
+	second(&f, PACE_W, 0.5, 0.5);
+	assert_float_equal(left(&f), 0.5, 1e-9);
 	second(&f, PACE_W, 1, 1);
-	assert_true(rose > 0 && before - left(&f) > rose);
+	assert_float_equal(left(&f), 0, 1e-9);
+	fixture_close(&f);
+}
+
+static void what_differs_from_look_to_look_is_its_mean(void **state)
+{
+	double least = 1, most = 0;
+	Fixture f;
+
+	(void)state;
+	open_stripe(&f);
+	for (int s = 0; s < 40; s++) {
+		second(&f, PACE_W, 0.9 + 0.04 * (s % 3 - 1), 0.9 + 0.04 * (s % 3 - 1));
+		if (s > 12) {
+			least = MIN(least, left(&f));
+			most = MAX(most, left(&f));
+		}
+	}
+	assert_true(least > 0.09 && most < 0.11);
 	fixture_close(&f);
 }
 
@@ -235,7 +252,8 @@ int main(void)
 		cmocka_unit_test(what_a_stripe_leaves_of_its_paces_is_learned_for_all_members),
 		cmocka_unit_test(who_gets_all_that_it_asks_for_leaves_nothing_of_note),
 		cmocka_unit_test(
-			who_spends_more_than_before_is_believed_sooner_than_who_spends_less),
+			one_look_is_chance_but_who_spends_more_than_before_is_believed_at_once),
+		cmocka_unit_test(what_differs_from_look_to_look_is_its_mean),
 		cmocka_unit_test(a_pause_and_a_lifted_pace_forget_it),
 		cmocka_unit_test(
 			the_members_of_a_stripe_that_is_held_back_ask_for_what_they_serve_of_it),

@@ -7,7 +7,8 @@
 #
 # A limit as it is by default, which tolerates three seconds: two NVMe drives (nvmesim) and a stripe of
 # md's over two null_blk disks, loaded by fio, paced by io.cost, metered by eBPF. Who fits is not held
-# back; what binds is spent; everybody at once is brought down by the alarm. Time goes by instructions.
+# back; what binds is spent, and the stripe serves what is planned for it with many IOs out and with few;
+# everybody at once is brought down. Time goes by instructions.
 tolerates=yes
 . "$(dirname "$0")/lib.sh"
 
@@ -24,6 +25,9 @@ at_end=(show_and_stop "${at_end[@]}")
 write_drives() {
 	slow_drive
 	paced_drives stripe 1
+	# plans are made by its points, and eBPF counts by its energies: they are to say the same here
+	sed -i 's/ 40MB/ 10.14MB/; s/ 600MB/ 736MB/; /chunk=4K/ { p; s/4K/64K/; s/10.14MB/141.2MB/ }' \
+		"$tmp/etc/profiles/stripe.profile"
 	cat >"$tmp/etc/profiles/sim.profile" <<-END
 		[profile]
 		match = STORPOWER SIM*
@@ -66,9 +70,17 @@ load_all() {
 }
 
 end_loads() {
-	((${#loads[@]} == 0)) || kill "${loads[@]}" 2>/dev/null
+	((${#loads[@]})) || return 0 # to wait for none would be to wait for the bus, too
+	kill "${loads[@]}" 2>/dev/null
 	wait "${loads[@]}" 2>/dev/null
 	loads=()
+}
+
+# The last one.
+end_stripe_load() {
+	kill "${loads[-1]}"
+	wait "${loads[-1]}" 2>/dev/null
+	unset 'loads[-1]'
 }
 
 # Seconds of the guest, joules above idle by eBPF, MB/s is their difference: one line of a moment
@@ -108,6 +120,20 @@ between() { # LEAST NUMBER MOST
 
 planned() { # JQ-FILTER over the devices
 	ctl list --json=short | jq "[.[] | $1 | .ExpectedThroughput] | add"
+}
+
+# All of it, and none of what fio makes up for: it begins late.
+steady() {
+	measure 3
+	between 53.2 "$mb_s" 54.8 >/dev/null
+}
+
+all_as_found() {
+	ctl list --json=short | jq -e 'all(.Setting == "as found")'
+}
+
+all_paced() {
+	ctl list --json=short | jq -e 'all(.Pace > 0)'
 }
 
 held_back() {
@@ -153,7 +179,7 @@ start_daemon
 is "the stripe is one pool" "$(ctl list --json=short | jq -c '[.[] | select(.Pool == "md0") | .Name] | sort')" '["one","two"]'
 
 load_all
-sleep 6
+ok "the loads get what they ask for" within 90 steady
 measure 6
 free_w=$watts free_mb_s=$mb_s
 echo "# free: $free_w W, $free_mb_s MB/s"
@@ -161,17 +187,30 @@ ctl set "$(of "$free_w" 1.05)W" >"$tmp/set"
 sleep 4
 measure 8
 echo "# 5 % above that: $watts W, $mb_s MB/s"
-is "under a limit 5 % above the draw all is as found" "$(ctl list --json=short | jq -c '[.[].Setting] | unique')" '["as found"]'
-ok "and it costs nothing" between "$(of "$free_mb_s" 0.97)" "$mb_s" "$(of "$free_mb_s" 1.05)"
+# fio makes up for a moment in which it was late, which may be above the limit: then that holds it
+ok "under a limit 5 % above the draw all is as found, but for moments" within 30 all_as_found
+ok "and it costs no more than a hundredth" between "$(of "$free_mb_s" 0.99)" "$mb_s" "$(of "$free_mb_s" 1.05)"
 
 limit_w=$(of "$free_w" 0.8)
 ctl set "${limit_w}W" --replace --yes >"$tmp/set"
 sleep 10
 measure 10
 echo "# 20 % below: $limit_w W: $watts W, $mb_s MB/s; the stripe $md_mb_s of $(planned 'select(.Pool == "md0")') MB/s planned"
-ok "20 % below the draw, the limit is held and spent within 5 %, by eBPF" \
-	between "$(of "$limit_w" 0.95)" "$watts" "$(of "$limit_w" 1.002)"
+ok "20 % below the draw, the limit is held and spent within 2 %, by eBPF" \
+	between "$(of "$limit_w" 0.98)" "$watts" "$(of "$limit_w" 1.002)"
 ok "the stripe serves what was planned for it, within 5 %" \
+	between "$(of "$(planned 'select(.Pool == "md0")')" 0.95)" "$md_mb_s" 1000
+
+
+# Two IOs are out at a time, now at this and now at that member.
+end_stripe_load
+load md0 --rate=25391k --iodepth=2
+sleep 10
+measure 10
+echo "# with 2 IOs out: $watts W, $mb_s MB/s; the stripe $md_mb_s of $(planned 'select(.Pool == "md0")') MB/s planned"
+ok "with few IOs out the limit is held and spent within 5 %, too" \
+	between "$(of "$limit_w" 0.95)" "$watts" "$(of "$limit_w" 1.002)"
+ok "and the stripe serves what was planned for it, within 5 %" \
 	between "$(of "$(planned 'select(.Pool == "md0")')" 0.95)" "$md_mb_s" 1000
 
 end_loads
@@ -182,12 +221,11 @@ load "$drive_b"
 load md0
 z=$(overload "$limit_w" 12)
 echo "# everybody at once: Z and most watts: $z"
-ok "everybody at once spends no more than is tolerated" between 0 "${z% *}" 3
+ok "everybody at once spends no more than a third of what is tolerated" between 0 "${z% *}" 1
 measure 6
 echo "# then: $watts W"
 ok "and then the limit is held" between 0 "$watts" "$(of "$limit_w" 1.002)"
-ok "the alarm and why are in the log of decisions" \
-	eval 'ctl explain | tr -s "\n " " " | grep -q "more is drawn than the budget allows"'
+ok "all of them are held, by the alarm or, where a second's look came before it, by its plan" all_paced
 show | sed 's/^/# /'
 end_loads
 ctl clear >/dev/null
