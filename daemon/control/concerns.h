@@ -61,8 +61,15 @@ typedef struct Unheld {
 	uint64_t until_us;               /* so long that is believed while it is held back */
 	double wait_p50_us, wait_p99_us; /* when it was last not limited; NAN: unknown */
 	bool now;                        /* nothing did at the last look */
-	unsigned looks;                  /* at which nothing did, in a row */
+	bool outgrown;  /* held back, it has got more than that since: it asks for more by now */
+	unsigned looks; /* at which nothing did, in a row */
 } Unheld;
+
+/* When it was last judged. */
+typedef struct Judged {
+	Setting at;  /* what held it back, or nothing did */
+	bool waking; /* it was on its way back */
+} Judged;
 
 typedef struct Workload {
 	DeviceCounters counters;
@@ -73,7 +80,7 @@ typedef struct Workload {
 	double offered_depth; /* most outstanding IO seen lately */
 	double demand_mb_s;   /* INFINITY: as much as it can get */
 	Unheld unheld;
-	Setting judged_at;   /* what held it back, or nothing did, when it was last judged */
+	Judged judged;
 	double waiting;      /* IOs in the device when it was last looked at */
 	uint64_t waiting_us; /* when that was */
 	uint64_t last_io_us, last_read_us, last_write_us;

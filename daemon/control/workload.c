@@ -7,6 +7,7 @@
 
 #include "control/knob-set.h"
 #include "control/pools.h"
+#include "control/waking.h"
 
 #define RATES_LEAST_US (100 * USEC_PER_MSEC)
 #define MIX_BLEND      0.5  /* weight of the newest second */
@@ -173,7 +174,7 @@ bool workload_fills_device(const Managed *md)
 /* Of a look that began under another pace, the lower of the two. */
 static double paced_w(const Managed *md)
 {
-	double pace_w = md->knobs.actual.pace_w, before_w = md->workload.judged_at.pace_w;
+	double pace_w = md->knobs.actual.pace_w, before_w = md->workload.judged.at.pace_w;
 
 	return pace_w > 0 && before_w > 0 ? MIN(pace_w, before_w) : pace_w;
 }
@@ -221,15 +222,30 @@ static bool is_saturated(const Managed *md, double near)
 	return workload_mb_s(w) >= near * p.mb_s;
 }
 
+/* A step more than what is believed; from all that the device could give on, it is all. */
+static double step_more_mb_s(const Managed *md)
+{
+	const Workload *w = &md->workload;
+	double mb_s = GROWTH * MAX(w->unheld.mb_s, workload_mb_s(w));
+	Prediction p;
+
+	predict(md->device->profile, &w->mix, &SETTING_AS_FOUND, &p);
+	return mb_s < p.mb_s ? mb_s : INFINITY;
+}
+
 /* Who is held back asks for what it asked for before; else it would be given all, found not to use
  * it, and be held back again. Who gets more than that asks for a step more: for all that the device
- * could give it would be taken to draw all that the device can. */
-static double held_back_mb_s(Workload *w, uint64_t now_us)
+ * could give it would be taken to draw all that the device can. So it does at each look until
+ * nothing holds it back, because a share of the step may be less than the step. */
+static double held_back_mb_s(Managed *md, uint64_t now_us)
 {
+	Workload *w = &md->workload;
+
+	w->unheld.outgrown |= workload_mb_s(w) > w->unheld.mb_s;
 	if (now_us >= w->unheld.until_us)
 		w->unheld.mb_s = INFINITY;
-	else if (workload_mb_s(w) > w->unheld.mb_s)
-		w->unheld.mb_s = GROWTH * workload_mb_s(w);
+	else if (w->unheld.outgrown)
+		w->unheld.mb_s = step_more_mb_s(md);
 	return w->unheld.mb_s;
 }
 
@@ -239,8 +255,30 @@ static void note_unheld(Workload *w, uint64_t now_us)
 	double mb_s = workload_mb_s(w), was = w->unheld.mb_s;
 
 	w->demand_mb_s = mb_s;
+	w->unheld.outgrown = false;
 	w->unheld.mb_s = isfinite(was) && mb_s < was ? was + FORGETS * (mb_s - was) : mb_s;
 	w->unheld.until_us = now_us + REMEMBERED_US;
+}
+
+/* A look that began before the disk was awake has seen it serve for a part of its time alone. */
+static bool saw_it_wake(const Managed *md, const Tools *t)
+{
+	const Waking *w = &md->waking;
+	double since_s = (double)(t->now_us - w->woke_us) / USEC_PER_SEC;
+
+	return waking_under_way(md) || md->workload.judged.waking ||
+	       (w->woke_us && since_s < md->workload.rates.seconds);
+}
+
+/* What it asked for asleep tells nothing of what is asked of it by the IO that has woken it. */
+static void judge_woken(Managed *md)
+{
+	Workload *w = &md->workload;
+
+	w->unheld.now = false;
+	w->unheld.looks = 0;
+	if (md->waking.reason == WAKE_BY_IO)
+		w->demand_mb_s = w->unheld.mb_s = INFINITY;
 }
 
 /* A device planned for its demand and the policy's headroom is busy for 1/headroom of the time:
@@ -249,18 +287,25 @@ void workload_judge(Managed *md, const Policy *policy, const Tools *t)
 {
 	double near = (1 + 1 / policy->demand_headroom) / 2;
 	Workload *w = &md->workload;
-	bool changed = !setting_equal(&w->judged_at, &md->knobs.actual);
-	bool reshaped = w->judged_at.depth != md->knobs.actual.depth ||
-			w->judged_at.chunk_kib != md->knobs.actual.chunk_kib;
+	bool changed = !setting_equal(&w->judged.at, &md->knobs.actual);
+	bool reshaped = w->judged.at.depth != md->knobs.actual.depth ||
+			w->judged.at.chunk_kib != md->knobs.actual.chunk_kib;
 
 	if (w->last_io_us == t->now_us && !(reshaped && w->has_mix))
 		judge_mix(w, &md->knobs.actual);
+	if (saw_it_wake(md, t)) {
+		w->judged.at = md->knobs.actual;
+		w->judged.waking = waking_under_way(md);
+		judge_woken(md);
+		pools_note_held(t->fleet, md, workload_iops(w) > 0);
+		return;
+	}
 	w->unheld.now = !is_saturated(md, near);
 	w->unheld.looks = w->unheld.now ? w->unheld.looks + 1 : 0;
 	pools_note_held(t->fleet, md, !w->unheld.now && workload_iops(w) > 0);
-	w->judged_at = md->knobs.actual;
+	w->judged.at = md->knobs.actual;
 	if (!w->unheld.now) {
-		w->demand_mb_s = held_back_mb_s(w, t->now_us);
+		w->demand_mb_s = held_back_mb_s(md, t->now_us);
 		return;
 	}
 	/* a look that began under another setting shows neither what that nor what this one gives,

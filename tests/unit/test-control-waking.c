@@ -92,6 +92,7 @@ static void io_to(Fixture *f, Managed *md)
 static void members_that_are_still_being_stopped_wake_with_their_pool(void **state)
 {
 	FaultyDevice late[4];
+	Device *woken;
 	uint64_t cookie;
 	Fixture f;
 
@@ -114,6 +115,8 @@ static void members_that_are_still_being_stopped_wake_with_their_pool(void **sta
 			    !managed_asleep(f.control->fleet.devices[i]));
 	fixture_set(&f, "200 W");
 	fixture_release(&f, cookie);
+	woken = f.control->fleet.devices[0]->device;
+	assert_int_equal(woken->ops->condition_set(woken, CONDITION_ACTIVE), 0);
 	io_to(&f, f.control->fleet.devices[0]);
 	fixture_run(&f, 60);
 	for (size_t i = 0; i < 4; i++)

@@ -192,6 +192,99 @@ static void a_member_that_is_gone_holds_no_pool_back(void **state)
 	fixture_close(&f);
 }
 
+/* What it is served then is a share of what is believed, and may never be more than that. */
+static void who_gets_more_than_it_asked_for_asks_for_more_until_nothing_holds_it_back(void **state)
+{
+	const Setting slow = { .power_state = -1, .pace_w = 1 };
+	Managed *md;
+	double mb_s;
+	Fixture f;
+
+	(void)state;
+	md = open_pair(&f, PAIR);
+	md->workload.unheld.mb_s = 10;
+	mb_s = slow.pace_w / mix_price_joules(md->device->profile, &md->workload.mix) * 256 * 1024 /
+	       1e6;
+	for (int i = 0; i < 3; i++)
+		look(&f, md, &slow, mb_s, 1);
+	assert_true(md->workload.demand_mb_s > 1.5 * mb_s && isfinite(md->workload.demand_mb_s));
+	for (int i = 0; i < 40; i++)
+		look(&f, md, &slow, mb_s, 1);
+	assert_true(isinf(md->workload.demand_mb_s));
+	look(&f, md, &slow, mb_s / 2, 1);
+	assert_true(md->workload.demand_mb_s == mb_s / 2);
+	fixture_close(&f);
+}
+
+static void who_has_spent_its_pace_without_more_asks_for_what_it_asked_before(void **state)
+{
+	Managed *md;
+	double mb_s;
+	Fixture f;
+
+	(void)state;
+	md = open_pair(&f, PAIR);
+	mb_s = 4 / mix_price_joules(md->device->profile, &md->workload.mix) * 256 * 1024 / 1e6;
+	assert_true(mb_s < 900);
+	for (int i = 0; i < 40; i++)
+		look(&f, md, &paced, mb_s, 1);
+	assert_true(md->workload.demand_mb_s == 900);
+	fixture_close(&f);
+}
+
+static void what_a_disk_serves_while_it_wakes_is_not_what_is_asked_of_it(void **state)
+{
+	Managed *md;
+	Fixture f;
+
+	(void)state;
+	fixture_open_text(&f, SIM_NODE("balanced") SIM_DISK "demand = idle\n");
+	fixture_start(&f);
+	fixture_run(&f, 10);
+	md = f.control->fleet.devices[0];
+	md->workload.mix =
+		(Mix){ .random_share = 1, .write_kib = 256, .read_kib = 256, .depth = 8 };
+	md->workload.rates.seconds = 1;
+	md->waking = (Waking){ .state = WAKING_SPINNING_UP,
+			       .reason = WAKE_BY_IO,
+			       .woke_us = now_us(&f) - 3 * USEC_PER_SEC };
+	look(&f, md, &SETTING_AS_FOUND, 0, 0);
+	assert_true(isinf(md->workload.demand_mb_s));
+	md->waking.state = WAKING_SETTLED;
+	look(&f, md, &SETTING_AS_FOUND, 2, 1);
+	assert_true(isinf(md->workload.demand_mb_s));
+	look(&f, md, &SETTING_AS_FOUND, 4, 1);
+	assert_true(md->workload.demand_mb_s == 4);
+	fixture_close(&f);
+}
+
+#define COLD                                                                                       \
+	"[devices cold]\nprofile = seagate-exos-7e2000\ngroup = cold\nread = 90%\n"                \
+	"random = 30%\nread_size = 256K\nwrite_size = 256K\ndepth = 8\n"                           \
+	"demand = 0:0 2400900ms:60\n"
+
+static void a_disk_that_io_wakes_gets_its_floor_before_long(void **state)
+{
+	Managed *md;
+	double before;
+	Fixture f;
+
+	(void)state;
+	fixture_open_text(&f, SIM_NODE("balanced") SIM_FLASH "demand = saturate\ncount = 4\n" COLD);
+	fixture_start(&f);
+	fixture_run(&f, 60);
+	fixture_set(&f, "60%");
+	fixture_run(&f, 38 * 60);
+	md = managed(&f, "sda");
+	assert_true(managed_asleep(md));
+	fixture_run(&f, 70);
+	before = account_of(&f, "sda").served_bytes;
+	fixture_run(&f, 60);
+	assert_false(managed_asleep(md));
+	assert_true(account_of(&f, "sda").served_bytes - before >= 0.25 * 60e6 * 60);
+	fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -204,6 +297,11 @@ int main(void)
 			who_came_under_a_limit_is_held_back_where_it_waits_long_beside_the_device),
 		cmocka_unit_test(who_works_for_a_pool_waits_for_the_member_that_is_held_back),
 		cmocka_unit_test(a_member_that_is_gone_holds_no_pool_back),
+		cmocka_unit_test(
+			who_gets_more_than_it_asked_for_asks_for_more_until_nothing_holds_it_back),
+		cmocka_unit_test(who_has_spent_its_pace_without_more_asks_for_what_it_asked_before),
+		cmocka_unit_test(what_a_disk_serves_while_it_wakes_is_not_what_is_asked_of_it),
+		cmocka_unit_test(a_disk_that_io_wakes_gets_its_floor_before_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
