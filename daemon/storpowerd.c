@@ -236,6 +236,8 @@ static ControlConfig control_config(const Daemon *d)
 		.limit = { d->config->guard_w, d->config->tolerance_s },
 		.insists = d->config->insists,
 		.advises = d->config->advises,
+		.pools = d->config->pools,
+		.n_pools = d->config->n_pools,
 		.sensors = d->config->sensors,
 		.n_sensors = d->config->n_sensors,
 		.sleep = { .wear_path = d->wear_path,

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "budget/claim.h"
+#include "config/block-config.h"
 #include "device/inventory.h"
 #include "device/wake-record.h"
 #include "journal/journal.h"
@@ -54,6 +55,8 @@ typedef struct ControlConfig {
 	const char *journal_path;
 	bool bpf;
 	LimitConfig limit;
+	const PoolConfig *pools; /* those of which something is said */
+	size_t n_pools;
 	const SensorConfig *sensors;
 	size_t n_sensors;
 	const char *sysfs_root; /* of the sensors; NULL: /sys */

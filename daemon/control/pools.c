@@ -46,7 +46,15 @@ int pools_number(const Fleet *f, size_t *ret)
 	return 0;
 }
 
-void pools_find(Fleet *f)
+bool pools_spread(const ControlConfig *c, const char *name)
+{
+	for (size_t i = 0; i < c->n_pools; i++)
+		if (streq(c->pools[i].name, name))
+			return c->pools[i].spreads;
+	return false;
+}
+
+void pools_find(Fleet *f, const ControlConfig *c)
 {
 	_cleanup_free_ size_t *numbers = calloc(f->n + 1, sizeof(*numbers));
 	unsigned *n_held = calloc(f->n + 1, sizeof(*n_held));
@@ -57,8 +65,9 @@ void pools_find(Fleet *f)
 	f->n_held = n_held;
 	for (size_t i = 0; i < f->n; i++) {
 		PoolPlace *place = &f->devices[i]->place;
+		bool waits = numbers && n_held && !pools_spread(c, f->devices[i]->device->pool);
 
-		place->number = numbers && n_held ? numbers[i] : 0;
+		place->number = waits ? numbers[i] : 0;
 		if (place->number && place->held)
 			n_held[place->number]++;
 	}

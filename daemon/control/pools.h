@@ -4,14 +4,19 @@
 /* Who is of which pool, and how many of it are held back. It is found in one walk over the devices:
  * among thousands, to compare each with each takes longer than a look may. */
 
+#include "control/control.h"
 #include "control/managed.h"
 
 /* The number of each device's pool, from 1: one more than the index of the first device of it. 0:
  * it is of none. ret: room for each device. -ENOMEM. */
 int pools_number(const Fleet *f, size_t *ret);
 
-/* To be called at each look. Without memory nobody is known to be of a pool until the next one. */
-void pools_find(Fleet *f);
+/* May any member of that pool serve what is asked of it? */
+bool pools_spread(const ControlConfig *c, const char *name);
+
+/* To be called at each look. Without memory nobody is known to be of a pool until the next one; who
+ * is of one that spreads waits for no other member. */
+void pools_find(Fleet *f, const ControlConfig *c);
 void pools_done(Fleet *f);
 /* Whether it serves its pool and is held back, as it was judged last. */
 void pools_note_held(Fleet *f, Managed *md, bool held);

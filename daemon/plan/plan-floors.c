@@ -127,6 +127,7 @@ static bool cut(Choice *c, Part *p, double share)
 	c->lo_value += (c->hi_value - c->lo_value) * part;
 	c->lo_w += (c->hi_w - c->lo_w) * part;
 	p->lo_share = share;
+	p->lo_own += (p->hi_own - p->lo_own) * part;
 	if (c->lo_w >= c->hi_w) {
 		c->lo_w = c->hi_w;
 		c->lo_value = c->hi_value;

@@ -95,16 +95,19 @@ static int build(const Work *w, const Subset *s, Curve *curves, Classes *ret)
 	return r;
 }
 
-static void take_picks(Work *w, const Subset *s, const Classes *c, const Solution *solution,
-		       Curve *curves)
+static int take_picks(Work *w, const Subset *s, const Classes *c, const Solution *solution,
+		      Curve *curves)
 {
-	for (size_t k = 0; k < s->n; k++) {
+	int r = 0;
+
+	for (size_t k = 0; k < s->n && r >= 0; k++) {
 		size_t chosen = c->first[k] + solution->choice[k];
 		TakenChoice taken = { c->list.choices[chosen], c->list.parts[chosen],
 				      solution->watts[k] };
 
-		pick_members(w, &s->classes[k], curves, &taken);
+		r = pick_members(w, &s->classes[k], curves, &taken);
 	}
+	return r;
 }
 
 /* Watts that a group leaves to the others are worth their price. */
@@ -120,6 +123,7 @@ static void take_price(double price, ChoiceList *l)
 		c->hi_value = c->lo_value;
 		c->hi_w = c->lo_w;
 		l->parts[k].hi_share = l->parts[k].lo_share;
+		l->parts[k].hi_own = l->parts[k].lo_own;
 	}
 }
 
@@ -138,9 +142,7 @@ static int solve_subset(Work *w, const Subset *s, double budget_w, double price,
 	take_price(price, &c.list);
 	p = (Problem){ c.list.choices, c.first, s->n, budget_w };
 	r = knapsack_solve(&p, 0, ret);
-	if (r >= 0)
-		take_picks(w, s, &c, ret, curves);
-	return r;
+	return r < 0 ? r : take_picks(w, s, &c, ret, curves);
 }
 
 double group_watts(const Work *w, size_t group)

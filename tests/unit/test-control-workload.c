@@ -180,7 +180,7 @@ static void a_look_at_forty_thousand_members_of_pools_takes_no_second_of_work(vo
 		all[i] = *md;
 	}
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &began);
-	pools_find(&fleet);
+	pools_find(&fleet, tools.config);
 	for (size_t i = 0; i < DEVICES; i++)
 		workload_judge(&all[i], f.control->policies.chosen, &tools);
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ended);
@@ -202,10 +202,49 @@ static void a_member_that_is_gone_holds_no_pool_back(void **state)
 	look(&f, other, &shaped, 400, 15.9);
 	assert_true(pools_hold_back(&f.control->fleet, md));
 	assert_false(pools_hold_back(&f.control->fleet, other));
-	pools_find(&f.control->fleet);
+	pools_find(&f.control->fleet, &f.control->config);
 	assert_true(pools_hold_back(&f.control->fleet, md));
 	fleet_remove(&f.control->fleet, other, &f.control->tools);
 	assert_false(pools_hold_back(&f.control->fleet, md));
+	fixture_close(&f);
+}
+
+static void who_works_for_a_pool_that_spreads_waits_for_no_other_leg(void **state)
+{
+	PoolConfig mirror = { "stripe", true };
+	Managed *md, *other;
+	Fixture f;
+
+	(void)state;
+	md = open_pair(&f, PAIR "pool = stripe\n");
+	other = f.control->fleet.devices[1];
+	f.control->config.pools = &mirror;
+	f.control->config.n_pools = 1;
+	pools_find(&f.control->fleet, &f.control->config);
+	look(&f, other, &shaped, 400, 15.9);
+	look(&f, md, &paced, 100, 1);
+	assert_true(md->workload.demand_mb_s == 100);
+	fixture_close(&f);
+}
+
+static void a_pool_is_planned_as_one_that_spreads_where_the_configuration_says_so(void **state)
+{
+	PoolConfig mirror = { "stripe", true };
+	Fixture f;
+	Facts facts;
+
+	(void)state;
+	(void)open_pair(&f, PAIR "pool = stripe\n");
+	for (int said = 0; said < 2; said++) {
+		f.control->config.pools = &mirror;
+		f.control->config.n_pools = said;
+		assert_int_equal(gather_facts(f.control, gather_policy(f.control), &facts), 0);
+		for (int i = 0; i < 2; i++) {
+			assert_int_equal(facts.devices[i].pool, 0);
+			assert_int_equal(facts.devices[i].spreads, said);
+		}
+		facts_done(&facts);
+	}
 	fixture_close(&f);
 }
 
@@ -219,6 +258,9 @@ int main(void)
 		cmocka_unit_test(who_waits_much_longer_than_before_the_limit_is_held_back),
 		cmocka_unit_test(who_works_for_a_pool_waits_for_the_member_that_is_held_back),
 		cmocka_unit_test(a_member_that_is_gone_holds_no_pool_back),
+		cmocka_unit_test(who_works_for_a_pool_that_spreads_waits_for_no_other_leg),
+		cmocka_unit_test(
+			a_pool_is_planned_as_one_that_spreads_where_the_configuration_says_so),
 		cmocka_unit_test(a_look_at_forty_thousand_members_of_pools_takes_no_second_of_work),
 	};
 
