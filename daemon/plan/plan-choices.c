@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "plan/plan-work.h"
 
@@ -19,10 +18,10 @@ typedef struct Walk {
 	double scale; /* what the share is worth to all of the unit, over what to those here */
 } Walk;
 
-static int make_room(ChoiceList *l, size_t n)
+static int make_room(ChoiceList *l)
 {
-	if (l->n + n > l->capacity) {
-		size_t capacity = MAX(l->n + n, l->capacity ? 2 * l->capacity : 128);
+	if (l->n == l->capacity) {
+		size_t capacity = l->capacity ? 2 * l->capacity : 128;
 		Choice *choices = reallocarray(l->choices, capacity, sizeof(*choices));
 		Part *parts;
 
@@ -40,7 +39,7 @@ static int make_room(ChoiceList *l, size_t n)
 
 int choice_add(ChoiceList *l, const Choice *choice, const Part *part)
 {
-	if (make_room(l, 1) < 0)
+	if (make_room(l) < 0)
 		return -ENOMEM;
 	l->choices[l->n] = *choice;
 	l->parts[l->n++] = *part;
@@ -287,16 +286,6 @@ int add_choices(const Work *w, const Class *class, Curve *curves, ChoiceList *l,
 		r = class->unit->spreads ? add_spread(w, class, curves, l) : add_awake(&k, l);
 	free(k.at);
 	return r;
-}
-
-int repeat_choices(ChoiceList *l, size_t from, size_t to)
-{
-	if (make_room(l, to - from) < 0)
-		return -ENOMEM;
-	memcpy(l->choices + l->n, l->choices + from, (to - from) * sizeof(*l->choices));
-	memcpy(l->parts + l->n, l->parts + from, (to - from) * sizeof(*l->parts));
-	l->n += to - from;
-	return 0;
 }
 
 static void pick_asleep(Work *w, const Unit *u)

@@ -260,11 +260,15 @@ typedef struct Class {
 	const Unit *unit; /* of which these may be a part */
 } Class;
 
-/* The choices of all classes. */
+/* The choices of all classes; those of devices alike are of one kind, and listed once. */
 typedef struct Classes {
 	ChoiceList list;
-	size_t *first;         /* offsets into the list, one more than classes */
-	double *floors;        /* the least share of each */
+	size_t *kind;          /* of each class */
+	size_t *count;         /* of each kind, so many classes */
+	size_t *example;       /* of each kind, its first class */
+	size_t n_kinds;
+	size_t *first;         /* offsets into the list, one more than kinds */
+	double *floors;        /* the least share of each kind */
 	double floors_yield_w; /* of the input, or of the group */
 } Classes;
 
@@ -278,8 +282,6 @@ typedef struct TakenChoice {
 /* plan-choices.c */
 /* Appends the choices of a class; curves: room for its members. -ENOMEM. */
 int add_choices(const Work *w, const Class *c, Curve *curves, ChoiceList *list, double *ret_floor);
-/* Appends those from there to there once more. -ENOMEM. */
-int repeat_choices(ChoiceList *l, size_t from, size_t to);
 int choice_add(ChoiceList *l, const Choice *choice, const Part *part); /* -ENOMEM */
 /* Gives each member what it does at so many watts of the class, within one of its choices. -ENOMEM.
  */
@@ -292,7 +294,7 @@ int pick_spread(Work *w, const Class *c, const Curve *curves, const Part *part, 
 
 /* plan-floors.c: takes out the choices below each class's floor, as far as the budget allows or
  * where nothing would meet it. -ENOMEM. */
-int keep_floors(const Work *w, const Class *classes, size_t n, double budget_w, Classes *ret);
+int keep_floors(const Work *w, const Class *classes, double budget_w, Classes *ret);
 
 /* plan-needed.c: where a solution is short of watts, puts those disks to sleep that may sleep only
  * where the budget cannot be held otherwise. */
