@@ -152,8 +152,7 @@ static bool is_twin(const Problem *p, const Relaxation *r, size_t class)
 	size_t n = problem_to(p, class) - a;
 
 	return n == problem_to(p, r->break_class) - b &&
-	       (a == b ||
-		memcmp(p->choices + a, p->choices + b, n * sizeof(*p->choices)) == 0);
+	       (a == b || memcmp(p->choices + a, p->choices + b, n * sizeof(*p->choices)) == 0);
 }
 
 /* The twins come first; those that have taken the break step are spread evenly among those that

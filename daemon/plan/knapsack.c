@@ -89,7 +89,8 @@ static void sum_up(const Problem *p, Solution *s)
 	s->total_w = sum_watts(p, s);
 	s->total_value = 0;
 	for (size_t i = 0; i < p->n_classes; i++)
-		s->total_value += value_at(&p->choices[problem_from(p, i) + s->choice[i]], s->watts[i]);
+		s->total_value +=
+			value_at(&p->choices[problem_from(p, i) + s->choice[i]], s->watts[i]);
 }
 
 static void take_base(const Problem *p, const Relaxation *r, Solution *s)

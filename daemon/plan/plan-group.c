@@ -155,7 +155,7 @@ static int solve_subset(Work *w, const Subset *s, double budget_w, double price,
 		return r;
 	take_price(price, &c.list);
 	p = (Problem){ c.list.choices, c.first, s->n, budget_w, c.kind, c.n_kinds };
-	r = knapsack_solve(&p, 0, ret);
+	r = knapsack_solve(&p, w->effort, ret);
 	return r < 0 ? r : take_picks(w, s, &c, ret, curves);
 }
 

@@ -141,6 +141,7 @@ typedef struct Work {
 	bool binding; /* the budget limits somebody */
 	/* From 0 (what is expected to be drawn counts) to 1 (what can be drawn does) */
 	double strictness;
+	size_t effort; /* of the knapsack's search; 0: all that it may take */
 	double *doubt; /* the joint error of what each draws above idle, relative */
 	Units units;
 	size_t *alike;   /* the first device of which the planner is told the same */
@@ -263,9 +264,9 @@ typedef struct Class {
 /* The choices of all classes; those of devices alike are of one kind, and listed once. */
 typedef struct Classes {
 	ChoiceList list;
-	size_t *kind;          /* of each class */
-	size_t *count;         /* of each kind, so many classes */
-	size_t *example;       /* of each kind, its first class */
+	size_t *kind;    /* of each class */
+	size_t *count;   /* of each kind, so many classes */
+	size_t *example; /* of each kind, its first class */
 	size_t n_kinds;
 	size_t *first;         /* offsets into the list, one more than kinds */
 	double *floors;        /* the least share of each kind */
