@@ -55,6 +55,12 @@ typedef struct KnobSet {
 	uint64_t froze_us; /* its queue was stopped by a knob, last */
 } KnobSet;
 
+/* Its pool, as of the last look. */
+typedef struct PoolPlace {
+	size_t number; /* pools.h; 0: none */
+	bool held;     /* it serves, and is held back */
+} PoolPlace;
+
 /* When it was last not held back. */
 typedef struct Unheld {
 	double mb_s;                     /* what it asked for; INFINITY: unknown */
@@ -62,6 +68,7 @@ typedef struct Unheld {
 	double wait_p50_us, wait_p99_us; /* when it was last not limited; NAN: unknown */
 	bool now;                        /* nothing did at the last look */
 	unsigned looks;                  /* at which nothing did, in a row */
+	PoolPlace place;                 /* pools.c: the pool with which it waits */
 } Unheld;
 
 typedef struct Workload {
@@ -79,12 +86,6 @@ typedef struct Workload {
 	uint64_t last_io_us, last_read_us, last_write_us;
 	uint64_t own_io_until_us; /* until then a knob of ours writes to the disk itself */
 } Workload;
-
-/* Its pool, as of the last look. */
-typedef struct PoolPlace {
-	size_t number; /* pools.h; 0: none */
-	bool held;     /* it serves, and is held back */
-} PoolPlace;
 
 typedef struct Trust {
 	double bias; /* measured over modelled watts; 1 at least */

@@ -30,6 +30,8 @@ typedef struct SleepConfig {
 typedef struct LimitConfig {
 	double guard_w;            /* kept free below every budget; 0 */
 	const double *tolerance_s; /* of claims that name none, by class; NULL: none */
+	const PoolConfig *pools;   /* those of which something is said */
+	size_t n_pools;
 } LimitConfig;
 
 /* What a kWh costs, in money and in CO2e, as configured. */
@@ -55,8 +57,6 @@ typedef struct ControlConfig {
 	const char *journal_path;
 	bool bpf;
 	LimitConfig limit;
-	const PoolConfig *pools; /* those of which something is said */
-	size_t n_pools;
 	const SensorConfig *sensors;
 	size_t n_sensors;
 	const char *sysfs_root; /* of the sensors; NULL: /sys */

@@ -20,7 +20,6 @@ typedef struct Managed {
 	Planned planned;           /* enforce.c: what the plan in force gives it */
 	Advised advised;           /* advice.c: what is advised, not done */
 	Errands errands;           /* errands.c: the jobs that are out on it */
-	PoolPlace place;           /* pools.c: which pool it is of */
 	RememberedCaps remembered; /* caps.c */
 	double cap_w;              /* caps.c: what it can draw now, whatever is under way */
 } Managed;

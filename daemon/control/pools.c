@@ -48,9 +48,9 @@ int pools_number(const Fleet *f, size_t *ret)
 
 bool pools_spread(const ControlConfig *c, const char *name)
 {
-	for (size_t i = 0; i < c->n_pools; i++)
-		if (streq(c->pools[i].name, name))
-			return c->pools[i].spreads;
+	for (size_t i = 0; i < c->limit.n_pools; i++)
+		if (streq(c->limit.pools[i].name, name))
+			return c->limit.pools[i].spreads;
 	return false;
 }
 
@@ -64,7 +64,7 @@ void pools_find(Fleet *f, const ControlConfig *c)
 	free(f->n_held);
 	f->n_held = n_held;
 	for (size_t i = 0; i < f->n; i++) {
-		PoolPlace *place = &f->devices[i]->place;
+		PoolPlace *place = &f->devices[i]->workload.unheld.place;
 		bool waits = numbers && n_held && !pools_spread(c, f->devices[i]->device->pool);
 
 		place->number = waits ? numbers[i] : 0;
@@ -81,7 +81,7 @@ void pools_done(Fleet *f)
 
 void pools_note_held(Fleet *f, Managed *md, bool held)
 {
-	PoolPlace *place = &md->place;
+	PoolPlace *place = &md->workload.unheld.place;
 
 	if (place->number && held != place->held)
 		f->n_held[place->number] += held ? 1 : -1;
@@ -90,7 +90,7 @@ void pools_note_held(Fleet *f, Managed *md, bool held)
 
 bool pools_hold_back(const Fleet *f, const Managed *md)
 {
-	const PoolPlace *place = &md->place;
+	const PoolPlace *place = &md->workload.unheld.place;
 
 	return place->number && f->n_held[place->number] > place->held;
 }

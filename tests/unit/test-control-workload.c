@@ -218,8 +218,8 @@ static void who_works_for_a_pool_that_spreads_waits_for_no_other_leg(void **stat
 	(void)state;
 	md = open_pair(&f, PAIR "pool = stripe\n");
 	other = f.control->fleet.devices[1];
-	f.control->config.pools = &mirror;
-	f.control->config.n_pools = 1;
+	f.control->config.limit.pools = &mirror;
+	f.control->config.limit.n_pools = 1;
 	pools_find(&f.control->fleet, &f.control->config);
 	look(&f, other, &shaped, 400, 15.9);
 	look(&f, md, &paced, 100, 1);
@@ -236,8 +236,8 @@ static void a_pool_is_planned_as_one_that_spreads_where_the_configuration_says_s
 	(void)state;
 	(void)open_pair(&f, PAIR "pool = stripe\n");
 	for (int said = 0; said < 2; said++) {
-		f.control->config.pools = &mirror;
-		f.control->config.n_pools = said;
+		f.control->config.limit.pools = &mirror;
+		f.control->config.limit.n_pools = said;
 		assert_int_equal(gather_facts(f.control, gather_policy(f.control), &facts), 0);
 		for (int i = 0; i < 2; i++) {
 			assert_int_equal(facts.devices[i].pool, 0);
