@@ -16,3 +16,9 @@ typedef struct BlockConfig {
 	char *redirect;   /* the component that may keep IO off it: "bcache", ...; "none": whatever
 			   * is found is left alone; NULL: what is found, but nvmet */
 } BlockConfig;
+
+/* One [pool NAME] section. */
+typedef struct PoolConfig {
+	char *name;   /* as the pool is called: "osds", "md0" */
+	bool spreads; /* any member may serve what is asked: their sum counts */
+} PoolConfig;

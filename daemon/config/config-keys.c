@@ -167,6 +167,11 @@ static int take_carbon_kind(const IniLine *l, void *marginal)
 	return take_either(l->value, "average", "marginal", marginal);
 }
 
+static int take_spread(const IniLine *l, void *spreads)
+{
+	return take_either(l->value, "common", "any", spreads);
+}
+
 static int take_manage(const IniLine *l, void *member)
 {
 	bool manage, *unmanaged = member;
@@ -258,6 +263,11 @@ static const Key device_keys[] = {
 	  .expected = "none, bcache, writecache, mergerfs, md or nvmet" },
 };
 
+static const Key pool_keys[] = {
+	{ "spread", KEY_CUSTOM, KEY_AT(PoolConfig, spreads), .take = take_spread,
+	  .expected = "common (all its members get one share) or any (their sum counts)" },
+};
+
 static const Key sensor_keys[] = {
 	{ "type", KEY_NAME, KEY_AT(SensorConfig, type), .from_name = sensor_type_from_name,
 	  .expected = "hwmon, dcmi or rapl" },
@@ -288,6 +298,27 @@ static int open_device(const IniLine *l, const char *rest, void *userdata, void 
 	return device && device->name ? 0 : -ENOMEM;
 }
 
+/* What is found has names such as "zpool tank". */
+static int open_pool(const IniLine *l, const char *rest, void *userdata, void **ret)
+{
+	const char *name = rest + strspn(rest, " \t");
+	Config *c = userdata;
+	PoolConfig *pool = NULL;
+
+	(void)l;
+	if (!*name)
+		return -ENOENT;
+	for (size_t i = 0; i < c->n_pools && !pool; i++)
+		if (streq(c->pools[i].name, name))
+			pool = &c->pools[i];
+	if (!pool)
+		pool = ARRAY_GROW(c->pools, c->n_pools);
+	if (pool && !pool->name)
+		pool->name = strdup(name);
+	*ret = pool;
+	return pool && pool->name ? 0 : -ENOMEM;
+}
+
 static int open_sensor(const IniLine *l, const char *rest, void *userdata, void **ret)
 {
 	const char *name = rest + strspn(rest, " \t");
@@ -313,6 +344,7 @@ static const KeySection sections[] = {
 	{ "tolerance", NULL, KEY_LIST(tolerance_keys) },
 	{ "ledger", NULL, KEY_LIST(ledger_keys) },
 	{ "device", "NAME", KEY_LIST(device_keys), .open = open_device },
+	{ "pool", "NAME", KEY_LIST(pool_keys), .open = open_pool },
 	{ "sensor", "NAME", KEY_LIST(sensor_keys), .open = open_sensor },
 };
 

@@ -109,6 +109,9 @@ Config *config_free(Config *c)
 	for (size_t i = 0; i < c->n_devices; i++)
 		device_done(&c->devices[i]);
 	free(c->devices);
+	for (size_t i = 0; i < c->n_pools; i++)
+		free(c->pools[i].name);
+	free(c->pools);
 	for (size_t i = 0; i < c->n_sensors; i++)
 		sensor_config_done(&c->sensors[i]);
 	free(c->sensors);

@@ -39,6 +39,8 @@ typedef struct Config {
 	LedgerSection ledger;
 	BlockConfig *devices; /* in the order of their first mention */
 	size_t n_devices;
+	PoolConfig *pools;
+	size_t n_pools;
 	SensorConfig *sensors; /* complete ones only */
 	size_t n_sensors;
 } Config;

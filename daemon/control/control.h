@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "budget/claim.h"
+#include "config/block-config.h"
 #include "device/inventory.h"
 #include "device/wake-record.h"
 #include "journal/journal.h"
@@ -32,6 +33,8 @@ typedef struct LimitConfig {
 	/* What devices were measured to draw at most, of which percentages are; NULL: kept in
 	 * memory alone. */
 	const char *operating_path;
+	const PoolConfig *pools; /* those of which something is said */
+	size_t n_pools;
 } LimitConfig;
 
 /* What a kWh costs, in money and in CO2e, as configured. */

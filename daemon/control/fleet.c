@@ -76,7 +76,7 @@ void fleet_remove(Fleet *f, Managed *md, Tools *t)
 	Managed **slot;
 
 	take_out(f->devices, &f->n, md);
-	pools_find(f);
+	pools_find(f, t->config);
 	meter_remove(t->meter, md->device);
 	diary_decide(t->diary, md->device->name, "it is gone", "removed");
 	errands_note_gone(md);

@@ -161,16 +161,19 @@ static size_t number_in_common(const Fleet *f, size_t device)
 
 /* Pools of two or more have the number of their first device. What turns sleeps as one, what is
  * flash serves on: of one pool these are two. */
-static int number_pools(const Fleet *f, PlanDevice *devices)
+static int number_pools(const Control *c, PlanDevice *devices)
 {
+	const Fleet *f = &c->fleet;
 	_cleanup_free_ size_t *numbers = calloc(f->n + 1, sizeof(*numbers));
 	_cleanup_free_ size_t *firsts = calloc(2 * f->n + 2, sizeof(*firsts)); /* one more */
 
 	if (!numbers || !firsts || pools_number(f, numbers) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < f->n; i++) {
-		size_t *first = &firsts[2 * numbers[i] + (f->devices[i]->device->kind == KIND_HDD)];
+		const Device *d = f->devices[i]->device;
+		size_t *first = &firsts[2 * numbers[i] + (d->kind == KIND_HDD)];
 
+		devices[i].spreads = numbers[i] && pools_spread(&c->config, d->pool);
 		if (!numbers[i])
 			devices[i].pool = number_in_common(f, i);
 		else if (*first)
@@ -307,7 +310,7 @@ static int describe_devices(const Control *c, Facts *f)
 		if (stopping)
 			d->deepest_needed = d->deepest;
 	}
-	return number_pools(&c->fleet, f->devices);
+	return number_pools(c, f->devices);
 }
 
 void facts_done(Facts *f)

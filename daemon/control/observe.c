@@ -153,7 +153,7 @@ Need observe_tick(Control *c, bool *ret_overrun)
 	double drawn_w;
 	bool counts;
 
-	pools_find(&c->fleet);
+	pools_find(&c->fleet, &c->config);
 	/* counters first: what is measured is held against what they say */
 	errands_send_looks(&c->tools, has_to_be_looked_at, false);
 	gauges_send(&c->gauges, &c->tools);

@@ -46,6 +46,14 @@ int pools_number(const Fleet *f, size_t *ret)
 	return 0;
 }
 
+bool pools_spread(const ControlConfig *c, const char *name)
+{
+	for (size_t i = 0; i < c->limit.n_pools; i++)
+		if (streq(c->limit.pools[i].name, name))
+			return c->limit.pools[i].spreads;
+	return false;
+}
+
 static void take_number(Fleet *f, size_t i, size_t number, size_t *last)
 {
 	PoolPlace *place = &f->devices[i]->place;
@@ -61,7 +69,7 @@ static void take_number(Fleet *f, size_t i, size_t number, size_t *last)
 	last[number] = i + 1;
 }
 
-void pools_find(Fleet *f)
+void pools_find(Fleet *f, const ControlConfig *c)
 {
 	_cleanup_free_ size_t *numbers = calloc(f->n + 1, sizeof(*numbers));
 	_cleanup_free_ size_t *last = calloc(f->n + 1, sizeof(*last));
@@ -73,7 +81,9 @@ void pools_find(Fleet *f)
 	free(f->n_held);
 	f->n_held = n_held;
 	for (size_t i = 0; i < f->n; i++)
-		take_number(f, i, known ? numbers[i] : 0, last);
+		take_number(f, i,
+			    known && !pools_spread(c, f->devices[i]->device->pool) ? numbers[i] : 0,
+			    last);
 }
 
 static Managed *at(const Fleet *f, size_t place)

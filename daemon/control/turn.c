@@ -25,7 +25,9 @@ typedef struct Hearing {
 	Need need;
 } Hearing;
 
-/* What the fallback plan allows is in force before the next look. */
+/* What the fallback plan allows is in force before the next look. It is made now: that takes 1 to 5
+ * ms for 84 devices and 6 for 10 000 alike (bench-planner, "plan, fair"), of the 600 in which the
+ * fast knobs have answered. One kept ready would be made for what was asked of them before. */
 static Need take_alarm(Control *c, Managed *md, double spent_w)
 {
 	Need n;

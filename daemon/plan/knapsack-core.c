@@ -59,12 +59,17 @@ static void keep_better(Core *c, const Move *first, const Move *second)
  * out most moves. */
 static void try_single_moves(Core *c, const Problem *p, const Relaxation *r, const Move *first)
 {
+	/* of one kind, at one corner, the first class has the same moves as all others */
+	_cleanup_free_ bool *seen = calloc(r->first[problem_kinds(p)] + 1, sizeof(*seen));
+
 	for (size_t i = 0; i < p->n_classes; i++) {
 		const Item *base = relaxation_base(r, i);
 
-		if (first && first->class == i)
+		if ((first && first->class == i) || (seen && seen[base - r->corners]))
 			continue;
-		for (size_t k = p->first[i]; k < p->first[i + 1]; k++) {
+		if (seen)
+			seen[base - r->corners] = true;
+		for (size_t k = problem_from(p, i); k < problem_to(p, i); k++) {
 			Move m[3];
 			size_t n = moves_of(c, base, &p->choices[k], m);
 
@@ -72,7 +77,7 @@ static void try_single_moves(Core *c, const Problem *p, const Relaxation *r, con
 				if (least_loss(&m[j]) >= c->loss)
 					continue;
 				m[j].class = i;
-				m[j].choice = k - p->first[i];
+				m[j].choice = k - problem_from(p, i);
 				keep_better(c, first, &m[j]);
 			}
 		}
@@ -105,7 +110,7 @@ static size_t class_moves(const Core *c, const Problem *p, const Relaxation *r, 
 	const Item *base = relaxation_base(r, class);
 	size_t kept = 0;
 
-	for (size_t k = p->first[class]; k < p->first[class + 1]; k++) {
+	for (size_t k = problem_from(p, class); k < problem_to(p, class); k++) {
 		Move m[3];
 		size_t n = moves_of(c, base, &p->choices[k], m);
 
@@ -114,7 +119,7 @@ static size_t class_moves(const Core *c, const Problem *p, const Relaxation *r, 
 				continue;
 			if (moves) {
 				m[j].class = class;
-				m[j].choice = k - p->first[class];
+				m[j].choice = k - problem_from(p, class);
 				moves[kept] = m[j];
 				l->cheapest = MIN(l->cheapest, least_loss(&m[j]));
 				ratio(m[j].dw, m[j].loss, l);
@@ -143,11 +148,11 @@ static int compare_layers(const void *a, const void *b)
 
 static bool is_twin(const Problem *p, const Relaxation *r, size_t class)
 {
-	size_t a = p->first[class], b = p->first[r->break_class];
-	size_t n = p->first[class + 1] - a;
+	size_t a = problem_from(p, class), b = problem_from(p, r->break_class);
+	size_t n = problem_to(p, class) - a;
 
-	return n == p->first[r->break_class + 1] - b &&
-	       memcmp(p->choices + a, p->choices + b, n * sizeof(*p->choices)) == 0;
+	return n == problem_to(p, r->break_class) - b &&
+	       (a == b || memcmp(p->choices + a, p->choices + b, n * sizeof(*p->choices)) == 0);
 }
 
 /* The twins come first; those that have taken the break step are spread evenly among those that

@@ -56,22 +56,22 @@ static size_t hull(Item *items, size_t n)
 
 static int build_hulls(const Problem *p, Relaxation *r)
 {
-	size_t n_ends = 2 * p->first[p->n_classes], n = 0;
+	size_t n_kinds = problem_kinds(p), n_ends = 2 * p->first[n_kinds], n = 0;
 	Item *fitted;
 
 	r->corners = malloc((n_ends + 1) * sizeof(*r->corners));
-	r->first = malloc((p->n_classes + 1) * sizeof(*r->first));
+	r->first = malloc((n_kinds + 1) * sizeof(*r->first));
 	r->at = calloc(p->n_classes + 1, sizeof(*r->at));
 	if (!r->corners || !r->first || !r->at)
 		return -ENOMEM;
-	for (size_t c = 0; c < p->n_classes; c++) {
-		const Choice *choices = p->choices + p->first[c];
-		size_t k = gather(choices, p->first[c + 1] - p->first[c], r->corners + n);
+	for (size_t k = 0; k < n_kinds; k++) {
+		const Choice *choices = p->choices + p->first[k];
+		size_t ends = gather(choices, p->first[k + 1] - p->first[k], r->corners + n);
 
-		r->first[c] = n;
-		n += hull(r->corners + n, k);
+		r->first[k] = n;
+		n += hull(r->corners + n, ends);
 	}
-	r->first[p->n_classes] = n;
+	r->first[n_kinds] = n;
 	fitted = realloc(r->corners, (n + 1) * sizeof(*fitted));
 	if (fitted)
 		r->corners = fitted;
@@ -80,17 +80,26 @@ static int build_hulls(const Problem *p, Relaxation *r)
 
 static Step *build_steps(const Relaxation *r, size_t n_classes, size_t *ret_n)
 {
-	Step *steps = malloc((r->first[n_classes] + 1) * sizeof(*steps));
-	size_t n = 0;
+	size_t most = 0, n = 0;
+	Step *steps;
 
-	for (size_t c = 0; steps && c < n_classes; c++)
-		for (size_t i = r->first[c] + 1; i < r->first[c + 1]; i++)
+	for (size_t c = 0; c < n_classes; c++) {
+		size_t k = problem_kind(r->problem, c);
+
+		most += r->first[k + 1] - r->first[k];
+	}
+	steps = malloc((most + 1) * sizeof(*steps));
+	for (size_t c = 0; steps && c < n_classes; c++) {
+		size_t k = problem_kind(r->problem, c), first = r->first[k];
+
+		for (size_t i = first + 1; i < r->first[k + 1]; i++)
 			steps[n++] = (Step){
 				.rate = rate_between(&r->corners[i - 1], &r->corners[i]),
 				.dw = r->corners[i].w - r->corners[i - 1].w,
 				.class = c,
-				.corner = i - r->first[c],
+				.corner = i - first,
 			};
+	}
 	*ret_n = n;
 	return steps;
 }
@@ -170,7 +179,7 @@ static void sum_base(Relaxation *r, size_t n_classes)
 
 int relax(const Problem *p, double budget_w, Relaxation *ret)
 {
-	_cleanup_(relaxation_done) Relaxation r = { .break_class = p->n_classes };
+	_cleanup_(relaxation_done) Relaxation r = { .problem = p, .break_class = p->n_classes };
 	_cleanup_free_ Step *steps = NULL;
 	size_t n, taken;
 	int e = build_hulls(p, &r);

@@ -26,8 +26,9 @@ typedef struct Step {
 } Step;
 
 typedef struct Relaxation {
-	Item *corners; /* of all classes, one after the other */
-	size_t *first; /* n_classes + 1 offsets into corners */
+	const Problem *problem;
+	Item *corners; /* of all kinds, one after the other */
+	size_t *first; /* n_kinds + 1 offsets into corners */
 	uint32_t *at; /* per class, the corner chosen: the steps before the break taken, no other */
 	double base_w, base_v; /* sums of the corners chosen */
 	double least_w;        /* sum of the first corners */
@@ -48,5 +49,5 @@ static inline double rounding_of(size_t n, double w)
 
 static inline const Item *relaxation_base(const Relaxation *r, size_t class)
 {
-	return &r->corners[r->first[class] + r->at[class]];
+	return &r->corners[r->first[problem_kind(r->problem, class)] + r->at[class]];
 }

@@ -29,7 +29,10 @@ static int check(const Problem *p)
 {
 	if (isnan(p->budget_w) || p->n_classes >= UINT32_MAX)
 		return -EINVAL;
-	for (size_t i = 0; i < p->n_classes; i++) {
+	for (size_t i = 0; i < p->n_classes; i++)
+		if (problem_kind(p, i) >= problem_kinds(p))
+			return -EINVAL;
+	for (size_t i = 0; i < problem_kinds(p); i++) {
 		if (p->first[i + 1] <= p->first[i] || p->first[i + 1] - p->first[i] >= UINT32_MAX)
 			return -EINVAL;
 		for (size_t k = p->first[i]; k < p->first[i + 1]; k++)
@@ -37,6 +40,15 @@ static int check(const Problem *p)
 				return -EINVAL;
 	}
 	return 0;
+}
+
+static size_t count_choices(const Problem *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_classes; i++)
+		n += problem_to(p, i) - problem_from(p, i);
+	return n;
 }
 
 /* No solution draws more, so an infinite budget is as good as this. */
@@ -47,7 +59,7 @@ static double most_watts(const Problem *p)
 	for (size_t i = 0; i < p->n_classes; i++) {
 		double most = 0;
 
-		for (size_t k = p->first[i]; k < p->first[i + 1]; k++)
+		for (size_t k = problem_from(p, i); k < problem_to(p, i); k++)
 			most = MAX(most, p->choices[k].hi_w);
 		sum += most;
 	}
@@ -77,7 +89,8 @@ static void sum_up(const Problem *p, Solution *s)
 	s->total_w = sum_watts(p, s);
 	s->total_value = 0;
 	for (size_t i = 0; i < p->n_classes; i++)
-		s->total_value += value_at(&p->choices[p->first[i] + s->choice[i]], s->watts[i]);
+		s->total_value +=
+			value_at(&p->choices[problem_from(p, i) + s->choice[i]], s->watts[i]);
 }
 
 static void take_base(const Problem *p, const Relaxation *r, Solution *s)
@@ -90,7 +103,7 @@ static void take_base(const Problem *p, const Relaxation *r, Solution *s)
 
 static void take_move(const Problem *p, const Move *m, Solution *s)
 {
-	const Choice *c = &p->choices[p->first[m->class] + m->choice];
+	const Choice *c = &p->choices[problem_from(p, m->class) + m->choice];
 
 	s->choice[m->class] = m->choice;
 	s->watts[m->class] = m->top ? c->hi_w : c->lo_w;
@@ -99,7 +112,7 @@ static void take_move(const Problem *p, const Move *m, Solution *s)
 /* Gives the open segment what is left: to the last bit, but never a bit more. */
 static void fill_segment(const Problem *p, const Move *m, double budget_w, Solution *s)
 {
-	const Choice *c = &p->choices[p->first[m->class] + m->choice];
+	const Choice *c = &p->choices[problem_from(p, m->class) + m->choice];
 	double *w = &s->watts[m->class], over;
 
 	*w = CLAMP(c->lo_w + (budget_w - sum_watts(p, s)), c->lo_w, c->hi_w);
@@ -187,7 +200,7 @@ int knapsack_solve(const Problem *problem, size_t effort, Solution *ret)
 		return r;
 	p.budget_w = MIN(p.budget_w, most_watts(&p));
 	if (effort == 0)
-		effort = EFFORT_BASE + EFFORT_PER_CHOICE * p.first[p.n_classes];
+		effort = EFFORT_BASE + EFFORT_PER_CHOICE * count_choices(&p);
 	/* A set of watts that meets the budget exactly may add up to more in doubles: look again
 	 * with a bit less. Ends at the latest with every class at its least, which is what it is.
 	 */

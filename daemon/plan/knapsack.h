@@ -21,11 +21,36 @@ typedef struct Choice {
 } Choice;
 
 typedef struct Problem {
-	const Choice *choices; /* of all classes, one class after the other */
-	const size_t *first;   /* n_classes + 1 offsets into choices; no class is empty */
+	const Choice *choices; /* of all kinds, one kind after the other */
+	const size_t *first;   /* n_kinds + 1 offsets into choices; none is empty */
 	size_t n_classes;
 	double budget_w;
+	/* Classes of one kind have the same choices, which are listed once. NULL: each class is a
+	 * kind of its own. */
+	const size_t *kind;
+	size_t n_kinds;
 } Problem;
+
+static inline size_t problem_kind(const Problem *p, size_t class)
+{
+	return p->kind ? p->kind[class] : class;
+}
+
+static inline size_t problem_kinds(const Problem *p)
+{
+	return p->kind ? p->n_kinds : p->n_classes;
+}
+
+/* The class's choices are those from here up to that of its kind's successor. */
+static inline size_t problem_from(const Problem *p, size_t class)
+{
+	return p->first[problem_kind(p, class)];
+}
+
+static inline size_t problem_to(const Problem *p, size_t class)
+{
+	return p->first[problem_kind(p, class) + 1];
+}
 
 typedef struct Solution {
 	size_t *choice; /* per class, index within the class */

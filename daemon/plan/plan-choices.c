@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "plan/plan-work.h"
 
@@ -19,10 +18,10 @@ typedef struct Walk {
 	double scale; /* what the share is worth to all of the unit, over what to those here */
 } Walk;
 
-static int make_room(ChoiceList *l, size_t n)
+static int make_room(ChoiceList *l)
 {
-	if (l->n + n > l->capacity) {
-		size_t capacity = MAX(l->n + n, l->capacity ? 2 * l->capacity : 128);
+	if (l->n == l->capacity) {
+		size_t capacity = l->capacity ? 2 * l->capacity : 128;
 		Choice *choices = reallocarray(l->choices, capacity, sizeof(*choices));
 		Part *parts;
 
@@ -38,9 +37,9 @@ static int make_room(ChoiceList *l, size_t n)
 	return 0;
 }
 
-static int add(ChoiceList *l, const Choice *choice, const Part *part)
+int choice_add(ChoiceList *l, const Choice *choice, const Part *part)
 {
-	if (make_room(l, 1) < 0)
+	if (make_room(l) < 0)
 		return -ENOMEM;
 	l->choices[l->n] = *choice;
 	l->parts[l->n++] = *part;
@@ -90,7 +89,7 @@ static int add_stand(const Stand *at, ChoiceList *l)
 {
 	const Choice c = { at->watts, at->value, at->watts, at->value };
 
-	return add(l, &c, &(Part){ at->share, at->share, false });
+	return choice_add(l, &c, &(Part){ at->share, at->share });
 }
 
 /* In parts that may be taken as linear. */
@@ -108,7 +107,7 @@ static int add_between(const Walk *k, double from, double to, ChoiceList *l)
 		hi = next < to ? stand_at(k, next) : end;
 		c = (Choice){ lo.watts, lo.value, hi.watts, MAX(hi.value, lo.value) };
 		if (c.hi_w > c.lo_w)
-			r = add(l, &c, &(Part){ lo.share, hi.share, false });
+			r = choice_add(l, &c, &(Part){ lo.share, hi.share });
 	}
 	return r;
 }
@@ -200,7 +199,7 @@ static int add_asleep(const Walk *k, ChoiceList *l)
 		if (k->w->terms[k->class->members[m]].floor_mb_s > 0)
 			part.hi_share = 0;
 	c.hi_w = c.lo_w;
-	return add(l, &c, &part);
+	return choice_add(l, &c, &part);
 }
 
 /* A group's limit that holds some members of a unit holds all of it. */
@@ -245,23 +244,31 @@ static bool is_over_limit(const Walk *k)
 	return false;
 }
 
-/* The largest floor of its members: who asks for nothing needs none but what a rule keeps free. */
+/* Who asks for nothing needs none but what a rule keeps free. */
+static double floor_of_member(const Walk *k, size_t m)
+{
+	const Curve *c = &k->curves[m];
+	const Terms *t = &k->w->terms[k->class->members[m]];
+	double floor = c->asked_mb_s > 0 ? t->floor_share : 0;
+
+	if (c->fixed)
+		return 0;
+	return t->floor_mb_s > 0 ? MAX(floor, curve_share(c, t->floor_mb_s)) : floor;
+}
+
+/* The largest floor of its members; where their sum counts, what the floors come to together. */
 static double floor_of(const Walk *k)
 {
-	double floor = 0;
+	double largest = 0, sum = 0, asked = 0;
 
 	for (size_t m = 0; m < k->class->n; m++) {
-		const Curve *c = &k->curves[m];
-		const Terms *t = &k->w->terms[k->class->members[m]];
+		double floor = floor_of_member(k, m);
 
-		if (c->fixed)
-			continue;
-		if (c->asked_mb_s > 0)
-			floor = MAX(floor, t->floor_share);
-		if (t->floor_mb_s > 0)
-			floor = MAX(floor, curve_share(c, t->floor_mb_s));
+		largest = MAX(largest, floor);
+		sum += k->curves[m].asked_mb_s * floor;
+		asked += k->curves[m].asked_mb_s;
 	}
-	return floor;
+	return k->class->unit->spreads && asked > 0 ? sum / asked : largest;
 }
 
 int add_choices(const Work *w, const Class *class, Curve *curves, ChoiceList *l, double *ret_floor)
@@ -276,42 +283,9 @@ int add_choices(const Work *w, const Class *class, Curve *curves, ChoiceList *l,
 	if (may_sleep(&k))
 		r = add_asleep(&k, l);
 	if (r >= 0 && !(l->n > before && is_over_limit(&k)))
-		r = add_awake(&k, l);
+		r = class->unit->spreads ? add_spread(w, class, curves, l) : add_awake(&k, l);
 	free(k.at);
 	return r;
-}
-
-int repeat_choices(ChoiceList *l, size_t from, size_t to)
-{
-	if (make_room(l, to - from) < 0)
-		return -ENOMEM;
-	memcpy(l->choices + l->n, l->choices + from, (to - from) * sizeof(*l->choices));
-	memcpy(l->parts + l->n, l->parts + from, (to - from) * sizeof(*l->parts));
-	l->n += to - from;
-	return 0;
-}
-
-/* Where two meet, the next one may count less: what it is expected to draw is less. */
-static bool is_dearer(const Piece *p, const Piece *next, double share)
-{
-	return next->lo_share <= share && piece_watts(p, share) > piece_watts(next, share);
-}
-
-/* The first piece that reaches the share; of the last one the end. */
-static Pick pick_at(const Curve *c, double share)
-{
-	size_t k = 0;
-	Pick p;
-
-	while (k + 1 < c->n && !c->fixed &&
-	       (c->pieces[k].hi_share < share ||
-		is_dearer(&c->pieces[k], &c->pieces[k + 1], share)))
-		k++;
-	/* what is as it is, is it whatever share the others of its unit get */
-	p = (Pick){ .piece = c->pieces[k], .share = c->fixed ? c->pieces[k].lo_share : share };
-	p.watts = piece_watts(&p.piece, p.share);
-	p.cap_w = piece_cap(&p.piece, p.share);
-	return p;
 }
 
 static void pick_asleep(Work *w, const Unit *u)
@@ -327,14 +301,6 @@ static void pick_asleep(Work *w, const Unit *u)
 			.asked_mb_s = MAX(w->in->devices[i].demand_mb_s, 0.0),
 		};
 	}
-}
-
-static double share_along(const Part *part, double along)
-{
-	if (along <= 0)
-		return part->lo_share;
-	return along >= 1 ? part->hi_share
-			  : part->lo_share + (part->hi_share - part->lo_share) * along;
 }
 
 /* What rounding made too much of is taken from one whose watts may be any. */
@@ -356,26 +322,33 @@ static void trim(Work *w, const Class *class, double watts)
 	}
 }
 
-void pick_members(Work *w, const Class *class, Curve *curves, const TakenChoice *taken)
+static void pick_common(Work *w, const Class *class, const Curve *curves, const Part *part,
+			double along)
+{
+	double share = share_along(part->lo_share, part->hi_share, along);
+
+	for (size_t m = 0; m < class->n; m++)
+		if (!w->pinned[class->members[m]])
+			w->picks[class->members[m]] = curve_pick(&curves[m], share);
+}
+
+int pick_members(Work *w, const Class *class, Curve *curves, const TakenChoice *taken)
 {
 	const Choice *choice = &taken->choice;
 	double width = choice->hi_w - choice->lo_w;
-	double share =
-		share_along(&taken->part, width > 0 ? (taken->watts - choice->lo_w) / width : 1);
+	double along = width > 0 ? (taken->watts - choice->lo_w) / width : 1;
+	int r = 0;
 
 	if (taken->part.asleep) {
 		pick_asleep(w, class->unit);
-		return;
+		return 0;
 	}
-	for (size_t m = 0; m < class->n; m++) {
-		size_t i = class->members[m];
-
-		if (w->pinned[i])
-			continue;
-		curve_build(w, i, &curves[m]);
-		w->picks[i] = pick_at(&curves[m], share);
-		w->picks[i].asked_mb_s = curves[m].asked_mb_s;
-		w->picks[i].asked_w = curves[m].asked_w;
-	}
+	for (size_t m = 0; m < class->n; m++)
+		curve_build(w, class->members[m], &curves[m]);
+	if (class->unit->spreads)
+		r = pick_spread(w, class, curves, &taken->part, along);
+	else
+		pick_common(w, class, curves, &taken->part, along);
 	trim(w, class, taken->watts);
+	return r;
 }

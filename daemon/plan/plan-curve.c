@@ -276,3 +276,28 @@ void curve_build(const Work *w, size_t i, Curve *ret)
 	build(w, i, ret);
 	curve_keep(w, i, ret);
 }
+
+/* Where two meet, the next one may count less: what it is expected to draw is less. */
+static bool is_dearer(const Piece *p, const Piece *next, double share)
+{
+	return next->lo_share <= share && piece_watts(p, share) > piece_watts(next, share);
+}
+
+/* The first piece that reaches the share; of the last one the end. */
+Pick curve_pick(const Curve *c, double share)
+{
+	size_t k = 0;
+	Pick p;
+
+	while (k + 1 < c->n && !c->fixed &&
+	       (c->pieces[k].hi_share < share ||
+		is_dearer(&c->pieces[k], &c->pieces[k + 1], share)))
+		k++;
+	/* what is as it is, is it whatever share the others of its unit get */
+	p = (Pick){ .piece = c->pieces[k], .share = c->fixed ? c->pieces[k].lo_share : share };
+	p.watts = piece_watts(&p.piece, p.share);
+	p.cap_w = piece_cap(&p.piece, p.share);
+	p.asked_mb_s = c->asked_mb_s;
+	p.asked_w = c->asked_w;
+	return p;
+}

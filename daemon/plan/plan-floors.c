@@ -15,8 +15,9 @@
 /* Where the budget is out of reach, what lies above a floor is taken for so much or more. */
 #define WORTH_TAKING_W 1.0
 
+/* Of all classes of a kind. */
 typedef struct Wish {
-	size_t class;
+	size_t kind, count;
 	double floor, weight, least_w;
 } Wish;
 
@@ -64,7 +65,7 @@ static int heavier_first(const void *a, const void *b)
 
 	if (x->weight != y->weight)
 		return x->weight > y->weight ? -1 : 1;
-	return x->class < y->class ? -1 : x->class > y->class;
+	return x->kind < y->kind ? -1 : x->kind > y->kind;
 }
 
 /* Above the least, for a part of the floors of wishes [from, to). */
@@ -75,9 +76,10 @@ static double extra_watts(const Wishes *s, size_t from, size_t to, double part)
 	for (; from < to; from++) {
 		const Wish *wish = &s->wishes[from];
 
-		sum_w += watts_for(s->list, s->first[wish->class], s->first[wish->class + 1],
-				   part * wish->floor) -
-			 wish->least_w;
+		sum_w += (double)wish->count *
+			 (watts_for(s->list, s->first[wish->kind], s->first[wish->kind + 1],
+				    part * wish->floor) -
+			  wish->least_w);
 	}
 	return sum_w;
 }
@@ -127,6 +129,7 @@ static bool cut(Choice *c, Part *p, double share)
 	c->lo_value += (c->hi_value - c->lo_value) * part;
 	c->lo_w += (c->hi_w - c->lo_w) * part;
 	p->lo_share = share;
+	p->lo_own += (p->hi_own - p->lo_own) * part;
 	if (c->lo_w >= c->hi_w) {
 		c->lo_w = c->hi_w;
 		c->lo_value = c->hi_value;
@@ -134,11 +137,11 @@ static bool cut(Choice *c, Part *p, double share)
 	return true;
 }
 
-static void take_out(ChoiceList *l, size_t *first, size_t n_classes, const double *floors)
+static void take_out(ChoiceList *l, size_t *first, size_t n_kinds, const double *floors)
 {
 	size_t n = 0;
 
-	for (size_t c = 0, from = first[0]; c < n_classes; c++) {
+	for (size_t c = 0, from = first[0]; c < n_kinds; c++) {
 		size_t to = first[c + 1];
 
 		first[c] = n;
@@ -149,7 +152,7 @@ static void take_out(ChoiceList *l, size_t *first, size_t n_classes, const doubl
 			l->parts[n++] = l->parts[from];
 		}
 	}
-	first[n_classes] = l->n = n;
+	first[n_kinds] = l->n = n;
 }
 
 static double weight_of(const Work *w, const Class *c)
@@ -167,10 +170,12 @@ static double promised(const Work *w, double floor)
 	return isfinite(w->in->policy->fairness) ? floor : MIN(floor, w->in->policy->floor.share);
 }
 
-/* What each class keeps where nothing meets the budget: its floor, or all that is asked of it where
+/* What each keeps where nothing meets the budget: its floor, or all that is asked of it where
  * the difference is not worth taking. */
-static void stay_at_floors(const Work *w, size_t n, Classes *ret)
+static void stay_at_floors(const Work *w, Classes *ret)
 {
+	size_t n = ret->n_kinds;
+
 	for (size_t c = 0; c < n; c++) {
 		size_t from = ret->first[c], to = ret->first[c + 1];
 		double most = most_share(&ret->list, from, to), asked = MIN(most, 1.0);
@@ -183,9 +188,9 @@ static void stay_at_floors(const Work *w, size_t n, Classes *ret)
 	take_out(&ret->list, ret->first, n, ret->floors);
 }
 
-static double least_watts(const Classes *c, size_t class)
+static double least_watts(const Classes *c, size_t kind)
 {
-	return watts_for(&c->list, c->first[class], c->first[class + 1], 0);
+	return watts_for(&c->list, c->first[kind], c->first[kind + 1], 0);
 }
 
 /* What it draws then. What counts is more where caps do, since a cap covers what the profile may be
@@ -202,39 +207,41 @@ static double least_draw(const Work *w, const Class *c, double least_w)
 	return MIN(least_w, idle_w);
 }
 
-int keep_floors(const Work *w, const Class *classes, size_t n, double budget_w, Classes *ret)
+int keep_floors(const Work *w, const Class *classes, double budget_w, Classes *ret)
 {
+	size_t n = ret->n_kinds;
 	_cleanup_free_ Wish *wishes = calloc(n + 1, sizeof(*wishes));
 	Wishes s = { &ret->list, ret->first, wishes, 0 };
 	double missing_w = -budget_w;
 
 	if (!wishes)
 		return -ENOMEM;
-	for (size_t c = 0; c < n; c++) {
-		double least_w = least_watts(ret, c);
+	for (size_t k = 0; k < n; k++) {
+		double least_w = least_watts(ret, k), count = (double)ret->count[k];
 
-		missing_w += least_draw(w, &classes[c], least_w);
-		budget_w -= least_w;
+		missing_w += count * least_draw(w, &classes[ret->example[k]], least_w);
+		budget_w -= count * least_w;
 	}
 	if (missing_w > ret->floors_yield_w + SHORTFALL_LEAST_W) {
-		stay_at_floors(w, n, ret);
+		stay_at_floors(w, ret);
 		return 0;
 	}
-	for (size_t c = 0; c < n; c++) {
-		double least_w = least_watts(ret, c);
-		double floor = MIN(ret->floors[c],
-				   most_share(&ret->list, ret->first[c], ret->first[c + 1]));
+	for (size_t k = 0; k < n; k++) {
+		double most = most_share(&ret->list, ret->first[k], ret->first[k + 1]);
+		double floor = MIN(ret->floors[k], most);
 
 		if (floor > 0)
-			wishes[s.n++] = (Wish){ c, floor, weight_of(w, &classes[c]), least_w };
-		ret->floors[c] = 0;
+			wishes[s.n++] = (Wish){ k, ret->count[k], floor,
+						weight_of(w, &classes[ret->example[k]]),
+						least_watts(ret, k) };
+		ret->floors[k] = 0;
 	}
 	if (!s.n)
 		return 0;
 	qsort(wishes, s.n, sizeof(*wishes), heavier_first);
 	settle_wishes(&s, MAX(budget_w, 0.0));
 	for (size_t k = 0; k < s.n; k++)
-		ret->floors[wishes[k].class] = wishes[k].floor;
+		ret->floors[wishes[k].kind] = wishes[k].floor;
 	take_out(&ret->list, ret->first, n, ret->floors);
 	return 0;
 }

@@ -53,28 +53,35 @@ static double share_given(const Pick *p)
 	return MAX(p->share, p->piece.lo_share);
 }
 
-static double least_share(const Work *w, const Unit *unit)
+/* What the unit can use: the least of its members' shares or, where the sum counts, that of it. */
+static double usable_share(const Work *w, const Unit *unit)
 {
-	double least = INFINITY;
+	double least = INFINITY, sum = 0, asked = 0;
 
-	for (size_t m = 0; m < unit->n; m++)
-		least = MIN(least, share_given(&w->picks[unit->members[m]]));
-	return least;
+	for (size_t m = 0; m < unit->n; m++) {
+		const Pick *p = &w->picks[unit->members[m]];
+
+		least = MIN(least, share_given(p));
+		sum += p->asked_mb_s * MIN(share_given(p), 1.0);
+		asked += p->asked_mb_s;
+	}
+	return unit->spreads && asked > 0 ? sum / asked : least;
 }
 
-/* What the picks are worth, where a pool is as slow as its slowest member in whatever group. */
+/* What the picks are worth, where most pools are as slow as their slowest member in whatever group.
+ */
 static double worth_of_picks(const Work *w)
 {
 	double sum = 0;
 
 	for (size_t u = 0; u < w->units.n; u++) {
 		const Unit *unit = &w->units.units[u];
-		double least = least_share(w, unit);
+		double usable = usable_share(w, unit);
 
 		for (size_t m = 0; m < unit->n; m++) {
 			size_t i = unit->members[m];
 
-			sum += worth_of(w, i, MIN(least, 1.0) * w->picks[i].asked_mb_s);
+			sum += worth_of(w, i, MIN(usable, 1.0) * w->picks[i].asked_mb_s);
 		}
 	}
 	return sum;
@@ -87,10 +94,10 @@ static double missed_shares(const Work *w)
 
 	for (size_t u = 0; u < w->units.n; u++) {
 		const Unit *unit = &w->units.units[u];
-		double least = least_share(w, unit);
+		double usable = usable_share(w, unit);
 
 		for (size_t m = 0; m < unit->n; m++)
-			sum += MAX(w->terms[unit->members[m]].floor_share - least, 0.0);
+			sum += MAX(w->terms[unit->members[m]].floor_share - usable, 0.0);
 	}
 	return sum;
 }
@@ -185,10 +192,10 @@ static void bind_pools(Work *w)
 {
 	for (size_t u = 0; u < w->units.n; u++) {
 		const Unit *unit = &w->units.units[u];
-		double least = least_share(w, unit);
+		double usable = usable_share(w, unit);
 
-		if (unit->n > 1 && least > 0)
-			bind_unit(w, unit, least);
+		if (unit->n > 1 && usable > 0 && !unit->spreads)
+			bind_unit(w, unit, usable);
 	}
 }
 

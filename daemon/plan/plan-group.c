@@ -59,6 +59,9 @@ static void classes_done(Classes *c)
 {
 	free(c->list.choices);
 	free(c->list.parts);
+	free(c->kind);
+	free(c->count);
+	free(c->example);
 	free(c->first);
 	free(c->floors);
 }
@@ -72,39 +75,53 @@ static size_t like_class(const Work *w, const Subset *s, size_t c, const size_t 
 	return class->unit->n == 1 && first < i && are_alike(w, i, first) ? class_of[first] : c;
 }
 
+static int classes_new(size_t n, Classes *ret)
+{
+	ret->kind = calloc(n + 1, sizeof(*ret->kind));
+	ret->count = calloc(n + 1, sizeof(*ret->count));
+	ret->example = calloc(n + 1, sizeof(*ret->example));
+	ret->first = calloc(n + 1, sizeof(*ret->first));
+	ret->floors = calloc(n + 1, sizeof(*ret->floors));
+	return ret->kind && ret->count && ret->example && ret->first && ret->floors ? 0 : -ENOMEM;
+}
+
 static int build(const Work *w, const Subset *s, Curve *curves, Classes *ret)
 {
 	_cleanup_free_ size_t *class_of = calloc(w->in->n_devices + 1, sizeof(*class_of));
-	int r = 0;
+	int r = class_of ? classes_new(s->n, ret) : -ENOMEM;
 
-	ret->first = malloc((s->n + 1) * sizeof(*ret->first));
-	ret->floors = calloc(s->n + 1, sizeof(*ret->floors));
-	if (!ret->first || !ret->floors || !class_of)
-		return -ENOMEM;
 	for (size_t c = 0; r >= 0 && c < s->n; c++) {
 		const Class *class = &s->classes[c];
-		size_t like = like_class(w, s, c, class_of);
+		size_t like = like_class(w, s, c, class_of), kind = ret->n_kinds;
 
-		ret->first[c] = ret->list.n;
 		class_of[class->members[0]] = c;
-		ret->floors[c] = ret->floors[like];
-		r = like < c ? repeat_choices(&ret->list, ret->first[like], ret->first[like + 1])
-			     : add_choices(w, class, curves, &ret->list, &ret->floors[c]);
+		if (like < c) {
+			ret->kind[c] = ret->kind[like];
+			ret->count[ret->kind[c]]++;
+			continue;
+		}
+		r = add_choices(w, class, curves, &ret->list, &ret->floors[kind]);
+		ret->kind[c] = kind;
+		ret->example[kind] = c;
+		ret->count[kind] = 1;
+		ret->first[++ret->n_kinds] = ret->list.n;
 	}
-	ret->first[s->n] = ret->list.n;
 	return r;
 }
 
-static void take_picks(Work *w, const Subset *s, const Classes *c, const Solution *solution,
-		       Curve *curves)
+static int take_picks(Work *w, const Subset *s, const Classes *c, const Solution *solution,
+		      Curve *curves)
 {
-	for (size_t k = 0; k < s->n; k++) {
-		size_t chosen = c->first[k] + solution->choice[k];
+	int r = 0;
+
+	for (size_t k = 0; k < s->n && r >= 0; k++) {
+		size_t chosen = c->first[c->kind[k]] + solution->choice[k];
 		TakenChoice taken = { c->list.choices[chosen], c->list.parts[chosen],
 				      solution->watts[k] };
 
-		pick_members(w, &s->classes[k], curves, &taken);
+		r = pick_members(w, &s->classes[k], curves, &taken);
 	}
+	return r;
 }
 
 /* Watts that a group leaves to the others are worth their price. */
@@ -120,6 +137,7 @@ static void take_price(double price, ChoiceList *l)
 		c->hi_value = c->lo_value;
 		c->hi_w = c->lo_w;
 		l->parts[k].hi_share = l->parts[k].lo_share;
+		l->parts[k].hi_own = l->parts[k].lo_own;
 	}
 }
 
@@ -132,15 +150,13 @@ static int solve_subset(Work *w, const Subset *s, double budget_w, double price,
 	int r = curves ? build(w, s, curves, &c) : -ENOMEM;
 
 	if (r >= 0)
-		r = keep_floors(w, s->classes, s->n, budget_w, &c);
+		r = keep_floors(w, s->classes, budget_w, &c);
 	if (r < 0)
 		return r;
 	take_price(price, &c.list);
-	p = (Problem){ c.list.choices, c.first, s->n, budget_w };
-	r = knapsack_solve(&p, 0, ret);
-	if (r >= 0)
-		take_picks(w, s, &c, ret, curves);
-	return r;
+	p = (Problem){ c.list.choices, c.first, s->n, budget_w, c.kind, c.n_kinds };
+	r = knapsack_solve(&p, w->effort, ret);
+	return r < 0 ? r : take_picks(w, s, &c, ret, curves);
 }
 
 double group_watts(const Work *w, size_t group)

@@ -35,6 +35,7 @@ static void list_members(const PlanInput *in, Units *u)
 		Unit *unit = &u->units[has_pool(in, i) ? in->devices[i].pool : alone++];
 
 		u->members[unit->members - u->members + unit->n++] = i;
+		unit->spreads = unit->n > 1 && in->devices[i].spreads;
 	}
 }
 

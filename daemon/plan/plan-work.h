@@ -99,6 +99,9 @@ typedef struct Pick {
 typedef struct Part {
 	double lo_share, hi_share;
 	bool asleep;
+	/* where the sum counts, the stride and the share of the member that it moves */
+	size_t stride;
+	double lo_own, hi_own;
 } Part;
 
 typedef struct ChoiceList {
@@ -107,11 +110,12 @@ typedef struct ChoiceList {
 	size_t n, capacity;
 } ChoiceList;
 
-/* What is planned as one: a pool, whose members get one share, or a device by itself. It also
- * sleeps and wakes as one. */
+/* What is planned as one: a pool, whose members get one share unless any of them may serve, or a
+ * device by itself. It also sleeps and wakes as one. */
 typedef struct Unit {
 	const size_t *members;
 	size_t n;
+	bool spreads; /* what its members give together counts, not the least of them */
 	bool has_floor;
 	double loss; /* of value, per watt that its sleep saves */
 } Unit;
@@ -137,6 +141,7 @@ typedef struct Work {
 	bool binding; /* the budget limits somebody */
 	/* From 0 (what is expected to be drawn counts) to 1 (what can be drawn does) */
 	double strictness;
+	size_t effort; /* of the knapsack's search; 0: all that it may take */
 	double *doubt; /* the joint error of what each draws above idle, relative */
 	Units units;
 	size_t *alike;   /* the first device of which the planner is told the same */
@@ -227,6 +232,14 @@ void curve_build(const Work *w, size_t i, Curve *ret);
 /* The share that a throughput makes. */
 double curve_share(const Curve *c, double mb_s);
 Piece piece_between(const Piece *p, double from, double to); /* parts from 0 to 1 */
+/* The first piece that reaches the share; of the last one the end. */
+Pick curve_pick(const Curve *c, double share);
+static inline double share_along(double lo, double hi, double along)
+{
+	if (along <= 0)
+		return lo;
+	return along >= 1 ? hi : lo + (hi - lo) * along;
+}
 double piece_watts(const Piece *p, double share);
 double piece_cap(const Piece *p, double share);
 
@@ -248,11 +261,15 @@ typedef struct Class {
 	const Unit *unit; /* of which these may be a part */
 } Class;
 
-/* The choices of all classes. */
+/* The choices of all classes; those of devices alike are of one kind, and listed once. */
 typedef struct Classes {
 	ChoiceList list;
-	size_t *first;         /* offsets into the list, one more than classes */
-	double *floors;        /* the least share of each */
+	size_t *kind;    /* of each class */
+	size_t *count;   /* of each kind, so many classes */
+	size_t *example; /* of each kind, its first class */
+	size_t n_kinds;
+	size_t *first;         /* offsets into the list, one more than kinds */
+	double *floors;        /* the least share of each kind */
 	double floors_yield_w; /* of the input, or of the group */
 } Classes;
 
@@ -266,14 +283,19 @@ typedef struct TakenChoice {
 /* plan-choices.c */
 /* Appends the choices of a class; curves: room for its members. -ENOMEM. */
 int add_choices(const Work *w, const Class *c, Curve *curves, ChoiceList *list, double *ret_floor);
-/* Appends those from there to there once more. -ENOMEM. */
-int repeat_choices(ChoiceList *l, size_t from, size_t to);
-/* Gives each member what it does at so many watts of the class, within one of its choices. */
-void pick_members(Work *w, const Class *c, Curve *curves, const TakenChoice *taken);
+int choice_add(ChoiceList *l, const Choice *choice, const Part *part); /* -ENOMEM */
+/* Gives each member what it does at so many watts of the class, within one of its choices. -ENOMEM.
+ */
+int pick_members(Work *w, const Class *c, Curve *curves, const TakenChoice *taken);
+
+/* plan-spread.c: a pool of which any member may serve. -ENOMEM. */
+int add_spread(const Work *w, const Class *c, const Curve *curves, ChoiceList *list);
+/* along: from 0 to 1, where on that part. */
+int pick_spread(Work *w, const Class *c, const Curve *curves, const Part *part, double along);
 
 /* plan-floors.c: takes out the choices below each class's floor, as far as the budget allows or
  * where nothing would meet it. -ENOMEM. */
-int keep_floors(const Work *w, const Class *classes, size_t n, double budget_w, Classes *ret);
+int keep_floors(const Work *w, const Class *classes, double budget_w, Classes *ret);
 
 /* plan-needed.c: where a solution is short of watts, puts those disks to sleep that may sleep only
  * where the budget cannot be held otherwise. */

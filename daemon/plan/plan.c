@@ -8,6 +8,8 @@
 #include "plan/plan-work.h"
 
 #define STRICTNESS_STEP (1.0 / 16)
+/* States of a search that takes about a millisecond; of a few devices that is all there are. */
+#define ROUGH_EFFORT ((size_t)1 << 15)
 
 static void predict_at(const PlanDevice *d, const Setting *s, Prediction *ret)
 {
@@ -193,11 +195,30 @@ static double picked_cap_w(const Work *w)
 	return sum_w;
 }
 
+/* Where it is only asked on which side of what may be drawn at once a plan is, a small gap to the
+ * best one is no matter. *ret_strict: the least strictness found that leaves all within that. */
+static int find_strictness(Work *w, double at_once_w, Solution *s, double *ret_strict)
+{
+	double lax = 0, strict = 1;
+	int r = 0;
+
+	w->effort = ROUGH_EFFORT;
+	while (r >= 0 && strict - lax > STRICTNESS_STEP) {
+		double middle = (lax + strict) / 2;
+
+		r = solve_at(w, middle, s);
+		*(picked_cap_w(w) <= at_once_w ? &strict : &lax) = middle;
+	}
+	w->effort = 0;
+	*ret_strict = strict;
+	return r;
+}
+
 /* As little counts of what can be drawn, but is not expected to be, as leaves all within what may
  * be drawn at once. */
 static int solve(Work *w, Solution *s)
 {
-	double at_once_w = w->in->at_once_w, lax = 0, strict = 1;
+	double at_once_w = w->in->at_once_w, strict = 1;
 	int r;
 
 	if (!(at_once_w > w->in->budget_w))
@@ -205,13 +226,14 @@ static int solve(Work *w, Solution *s)
 	r = solve_at(w, 0, s);
 	if (r < 0 || picked_cap_w(w) <= at_once_w)
 		return r;
-	while (r >= 0 && strict - lax > STRICTNESS_STEP) {
-		double middle = (lax + strict) / 2;
-
-		r = solve_at(w, middle, s);
-		*(picked_cap_w(w) <= at_once_w ? &strict : &lax) = middle;
+	r = find_strictness(w, at_once_w, s, &strict);
+	if (r >= 0 && (w->strictness != strict || !s->optimal))
+		r = solve_at(w, strict, s);
+	while (r >= 0 && strict < 1 && picked_cap_w(w) > at_once_w) {
+		strict += STRICTNESS_STEP;
+		r = solve_at(w, strict, s);
 	}
-	return r < 0 || w->strictness == strict ? r : solve_at(w, strict, s);
+	return r;
 }
 
 int plan_make(const PlanInput *input, Plan **ret)

@@ -22,6 +22,9 @@ typedef struct PlanDevice {
 	double held_w;
 	Setting held_setting;
 	size_t pool; /* sleeps and wakes with the others of it; PLAN_NO_POOL: alone */
+	/* Any member of its pool may serve what is asked of it: their sum counts, not the slowest
+	 * of them. The same for all members. */
+	bool spreads;
 	/* The deepest condition that it may be put to where that pays: it has been idle for longer
 	 * than it takes to break even, its account has cycles left, and nothing keeps it awake.
 	 * CONDITION_IDLE_B: it may not sleep. */

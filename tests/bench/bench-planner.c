@@ -58,7 +58,7 @@ static void print(Result *r, FILE *json)
 		"\"ms\":%.4f,\"ms_worst\":%.4f,\"gap\":%.3g,\"optimal\":%u,\"runs\":%d}\n",
 		r->what, r->n, r->choices, r->ms[BUDGETS / 2], r->ms[BUDGETS - 1], r->gap,
 		r->n_optimal, BUDGETS);
-	printf("%-18s %8zu %9zu %10.3f %10.3f %10.2g %6u/%d\n", r->what, r->n, r->choices,
+	printf("%-20s %8zu %9zu %10.3f %10.3f %10.2g %6u/%d\n", r->what, r->n, r->choices,
 	       r->ms[BUDGETS / 2], r->ms[BUDGETS - 1], r->gap, r->n_optimal, BUDGETS);
 	fflush(stdout);
 }
@@ -172,6 +172,7 @@ static const Planned by_throughput = { "plan", false, 0, 0, 0 };
 static const Planned own_mixes = { "plan, own mixes", true, 0, 0, 0 };
 static const Planned fair = { "plan, fair", false, 1, 0.25, 0 };
 static const Planned tolerant = { "plan, tolerant", false, 1, 0.25, 1.1 };
+static const Planned tolerant_own_mixes = { "plan, tolerant, own", true, 1, 0.25, 1.1 };
 static const Planned fair_own_mixes = { "plan, fair, own", true, 1, 0.25, 0 };
 
 static int bench_plan(const ProfileStore *store, size_t n, const Planned *by, FILE *json)
@@ -225,7 +226,7 @@ int main(int argc, char *argv[])
 			strerror(-r));
 		return EXIT_FAILURE;
 	}
-	printf("%-18s %8s %9s %10s %10s %10s %8s\n", "", "devices", "choices", "median ms",
+	printf("%-20s %8s %9s %10s %10s %10s %8s\n", "", "devices", "choices", "median ms",
 	       "worst ms", "gap", "optimal");
 	for (size_t n = 10; r >= 0 && n <= 10000; n *= 10)
 		r = bench_knapsack(n, false, json);
@@ -241,6 +242,8 @@ int main(int argc, char *argv[])
 		r = bench_plan(store, n, &tolerant, json);
 	for (size_t n = 10; r >= 0 && n <= 1000; n *= 10)
 		r = bench_plan(store, n, &fair_own_mixes, json);
+	for (size_t n = 10; r >= 0 && n <= 1000; n *= 10)
+		r = bench_plan(store, n, &tolerant_own_mixes, json);
 	if (r < 0)
 		fprintf(stderr, "bench-planner: %s\n", strerror(-r));
 	return fclose(json) == 0 && r >= 0 ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -64,6 +64,12 @@ static void put_device(FuzzReport *r, const BlockConfig *d)
 	fuzz_put_text(r, "redirect", d->redirect ?: "");
 }
 
+static void put_pool(FuzzReport *r, const PoolConfig *p)
+{
+	fprintf(r->stream, "[pool %s]\n", p->name);
+	fuzz_put_text(r, "spread", p->spreads ? "any" : "common");
+}
+
 static void put_sensor(FuzzReport *r, const SensorConfig *s)
 {
 	static const char *const scopes[] = { [SENSOR_OF_NODE] = "node",
@@ -99,6 +105,8 @@ static char *report(const char *path, bool *ret_complaints)
 	put_tolerances(&r, c);
 	for (size_t i = 0; i < c->n_devices; i++)
 		put_device(&r, &c->devices[i]);
+	for (size_t i = 0; i < c->n_pools; i++)
+		put_pool(&r, &c->pools[i]);
 	for (size_t i = 0; i < c->n_sensors; i++)
 		put_sensor(&r, &c->sensors[i]);
 	return fuzz_report_end(&r);
@@ -137,6 +145,7 @@ static const FuzzIni ini = {
 			{ "device wake_tested", "no" },
 			{ "device keep_awake", "no" },
 			{ "device redirect", "" },
+			{ "pool spread", "common" },
 			{ "sensor type", "hwmon" },
 			{ "sensor less", "" },
 			{ "sensor subtract", "0W" },

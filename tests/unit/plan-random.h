@@ -62,7 +62,7 @@ static inline void draw_node(Node *n, Policy *policy)
 {
 	static const char *const names[] = { "samsung-pm9a3", "intel-p5510", "dell-ps1010",
 					     "seagate-exos-7e2000", "intel-d3-s4510" };
-	unsigned count = below(12), groups = below(3), pools = below(4);
+	unsigned count = below(12), groups = below(3), pools = below(4), spread = below(8);
 
 	start(n, 0);
 	*policy = shares_fairly ? fair_policy() : *balanced;
@@ -80,6 +80,7 @@ static inline void draw_node(Node *n, Policy *policy)
 		/* an index past the last is none */
 		if (d->profile->kind == KIND_HDD && below(4))
 			d->pool = below(pools + 1);
+		d->spreads = d->pool < pools && spread >> d->pool & 1;
 	}
 	n->in.n_pools = pools;
 	policy->rest = below(2) ? CONDITION_STANDBY_Z : CONDITION_IDLE_B;

@@ -427,6 +427,36 @@ static void a_line_that_is_too_long_is_not_used_cut(void **state)
 	assert_string_equal(c->state_directory, "/var/lib/storpower");
 }
 
+static void a_pool_spreads_where_its_section_says_so_and_nowhere_else(void **state)
+{
+	_cleanup_(config_freep) Config *c = NULL, *later = NULL;
+
+	put(*state, 0, "storpower.conf", "[pool zpool tank]\nspread=any\n[pool md0]\n");
+	c = get(*state, 0);
+	assert_int_equal(c->n_pools, 2);
+	assert_string_equal(c->pools[0].name, "zpool tank");
+	assert_true(c->pools[0].spreads);
+	assert_false(c->pools[1].spreads);
+	put(*state, 0, "storpower.conf.d/later.conf", "[pool zpool tank]\nspread=common\n");
+	later = get(*state, 0);
+	assert_int_equal(later->n_pools, 2);
+	assert_false(later->pools[0].spreads);
+}
+
+static void a_spread_that_is_neither_common_nor_any_is_complained_of_and_ignored(void **state)
+{
+	static const char *const bad[] = { "spread=all", "spread=", "spread=Any", "spred=any" };
+
+	for (size_t i = 0; i < ELEMENTSOF(bad); i++) {
+		_cleanup_free_ char *text = text_printf("[pool md0]\n%s\n", bad[i]);
+		_cleanup_(config_freep) Config *c = NULL;
+
+		put(*state, 0, "storpower.conf", text);
+		c = get(*state, 1);
+		assert_false(c->pools[0].spreads);
+	}
+}
+
 static void nothing_is_taken_off_a_sensor_that_names_no_other(void **state)
 {
 	_cleanup_(config_freep) Config *c = NULL;
@@ -531,6 +561,8 @@ int main(void)
 		config_test(a_line_that_is_no_text_is_counted_and_the_rest_is_used),
 		config_test(below_a_heading_that_cannot_be_read_nothing_is_used),
 		config_test(a_line_that_is_too_long_is_not_used_cut),
+		config_test(a_pool_spreads_where_its_section_says_so_and_nowhere_else),
+		config_test(a_spread_that_is_neither_common_nor_any_is_complained_of_and_ignored),
 		config_test(nothing_is_taken_off_a_sensor_that_names_no_other),
 		config_test(a_file_with_a_nul_byte_is_counted),
 		config_test(a_file_that_cannot_be_read_is_counted),

@@ -179,7 +179,7 @@ static void devices_of_no_pool_have_none(void **state)
 	(void)state;
 	open_stripe(&f);
 	member(&f, 0)->device->pool[0] = member(&f, 1)->device->pool[0] = '\0';
-	pools_find(&f.control->fleet);
+	pools_find(&f.control->fleet, &f.control->config);
 	for (int s = 0; s < 10; s++)
 		second(&f, PACE_W, 0.5, 0.5);
 	assert_true(left(&f) == 0);

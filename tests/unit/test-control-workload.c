@@ -185,7 +185,7 @@ static void a_member_that_is_gone_holds_no_pool_back(void **state)
 	look(&f, other, &shaped, 400, 15.9);
 	assert_true(pools_hold_back(&f.control->fleet, md));
 	assert_false(pools_hold_back(&f.control->fleet, other));
-	pools_find(&f.control->fleet);
+	pools_find(&f.control->fleet, &f.control->config);
 	assert_true(pools_hold_back(&f.control->fleet, md));
 	fleet_remove(&f.control->fleet, other, &f.control->tools);
 	assert_false(pools_hold_back(&f.control->fleet, md));
@@ -285,6 +285,45 @@ static void a_disk_that_io_wakes_gets_its_floor_before_long(void **state)
 	fixture_close(&f);
 }
 
+static void who_works_for_a_pool_that_spreads_waits_for_no_other_leg(void **state)
+{
+	PoolConfig mirror = { "stripe", true };
+	Managed *md, *other;
+	Fixture f;
+
+	(void)state;
+	md = open_pair(&f, PAIR "pool = stripe\n");
+	other = f.control->fleet.devices[1];
+	f.control->config.limit.pools = &mirror;
+	f.control->config.limit.n_pools = 1;
+	pools_find(&f.control->fleet, &f.control->config);
+	look(&f, other, &shaped, 400, 15.9);
+	look(&f, md, &paced, 100, 1);
+	assert_true(md->workload.demand_mb_s == 100);
+	fixture_close(&f);
+}
+
+static void a_pool_is_planned_as_one_that_spreads_where_the_configuration_says_so(void **state)
+{
+	PoolConfig mirror = { "stripe", true };
+	Fixture f;
+	Facts facts;
+
+	(void)state;
+	(void)open_pair(&f, PAIR "pool = stripe\n");
+	for (int said = 0; said < 2; said++) {
+		f.control->config.limit.pools = &mirror;
+		f.control->config.limit.n_pools = said;
+		assert_int_equal(gather_facts(f.control, gather_policy(f.control), &facts), 0);
+		for (int i = 0; i < 2; i++) {
+			assert_int_equal(facts.devices[i].pool, 0);
+			assert_int_equal(facts.devices[i].spreads, said);
+		}
+		facts_done(&facts);
+	}
+	fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -302,6 +341,9 @@ int main(void)
 		cmocka_unit_test(who_has_spent_its_pace_without_more_asks_for_what_it_asked_before),
 		cmocka_unit_test(what_a_disk_serves_while_it_wakes_is_not_what_is_asked_of_it),
 		cmocka_unit_test(a_disk_that_io_wakes_gets_its_floor_before_long),
+		cmocka_unit_test(who_works_for_a_pool_that_spreads_waits_for_no_other_leg),
+		cmocka_unit_test(
+			a_pool_is_planned_as_one_that_spreads_where_the_configuration_says_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -228,6 +228,48 @@ static void numbers_that_are_none_are_refused(void **state)
 	assert_int_equal(knapsack_solve(&(Problem){ &good, empty, 1, 10 }, 0, &s), -EINVAL);
 }
 
+/* Each class of one kind in three; their choices are listed once, and once more for each class. */
+static void classes_of_one_kind_get_what_choices_of_their_own_would_give_them(void **state)
+{
+	enum { KINDS = 4, CLASSES = 12 };
+	static Instance kinds, own;
+	size_t kind[CLASSES], shared = 0;
+	uint64_t seed = 11;
+	(void)state;
+
+	for (int k = 0; k < 300; k++) {
+		_cleanup_(solution_done) Solution a = { 0 }, b = { 0 };
+		Problem p;
+
+		draw_instance(&seed, k % _KIND_COUNT, k % 2, KINDS, 6, &kinds);
+		own.first[0] = 0;
+		for (size_t c = 0; c < CLASSES; c++) {
+			size_t from, n;
+
+			kind[c] = below(&seed, KINDS);
+			from = kinds.first[kind[c]];
+			n = kinds.first[kind[c] + 1] - from;
+			memcpy(own.choices + own.first[c], kinds.choices + from,
+			       n * sizeof(Choice));
+			own.first[c + 1] = own.first[c] + n;
+		}
+		own.p = (Problem){ own.choices, own.first, CLASSES, 0 };
+		own.p.budget_w = least_watts(&own.p);
+		own.p.budget_w += uniform(&seed) * (most_watts(&own.p) - own.p.budget_w);
+		p = (Problem){ kinds.choices, kinds.first, CLASSES, own.p.budget_w, kind, KINDS };
+		assert_int_equal(knapsack_solve(&own.p, 0, &a), 0);
+		assert_int_equal(knapsack_solve(&p, 0, &b), 0);
+		check_solution(&own.p, &b);
+		assert_true(a.total_value == b.total_value && a.total_w == b.total_w);
+		assert_memory_equal(a.choice, b.choice, CLASSES * sizeof(*a.choice));
+		shared += b.optimal;
+	}
+	assert_true(shared > 200);
+	kind[0] = KINDS; /* there is none */
+	kinds.p = (Problem){ kinds.choices, kinds.first, CLASSES, 1, kind, KINDS };
+	assert_int_equal(knapsack_solve(&kinds.p, 0, &(Solution){ 0 }), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +283,7 @@ int main(void)
 		cmocka_unit_test(equal_choices_go_to_fewer_watts_then_the_first),
 		cmocka_unit_test(an_infeasible_budget_gives_the_least_and_says_by_how_much),
 		cmocka_unit_test(no_classes_need_no_watts),
+		cmocka_unit_test(classes_of_one_kind_get_what_choices_of_their_own_would_give_them),
 		cmocka_unit_test(numbers_that_are_none_are_refused),
 	};
 
