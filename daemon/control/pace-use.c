@@ -7,6 +7,7 @@
 #include "control/workload.h"
 
 #define LEFT_MOST   0.75 /* of a pace; a member is paced to four times what it is to draw at most */
+#define LEFT_LEAST  0.03 /* less is not told from what looks differ by */
 #define FIRST_LOOKS 3    /* before that it may be chance... */
 #define MOST_LOOKS  12   /* ...and of so many it is the mean */
 #define SURPRISE    0.15 /* so far from the mean it is another workload */
@@ -55,7 +56,7 @@ static void learn(PaceUse *use, double left)
 	use->looks = MIN(use->looks + 1, (unsigned)MOST_LOOKS);
 	use->mean += (left - use->mean) / use->looks;
 	if (use->looks >= FIRST_LOOKS || use->mean < use->left)
-		use->left = CLAMP(use->mean, 0.0, LEFT_MOST);
+		use->left = use->mean < LEFT_LEAST ? 0 : MIN(use->mean, LEFT_MOST);
 }
 
 static void forget(PaceUse *use)
