@@ -96,7 +96,7 @@ static int append(MarkingSet *s, const uint16_t *marking, uint32_t hash, Marking
 
 	if (s->n >= (s->max ? s->max : UINT32_MAX - 1))
 		return -E2BIG;
-	if (2 * s->n >= s->n_slots) {
+	if (!slot || 2 * s->n >= s->n_slots) {
 		r = grow(s);
 		if (r < 0)
 			return r;
