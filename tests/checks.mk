@@ -44,9 +44,10 @@ sanitize-threads: deps
 
 VALGRIND_LEAVES_OUT := test-*bpf*=valgrind does not know all of bpf(2);\
 test-base-spawn=its posix_spawn() cannot tell that a program is not there, runs under the sanitizers
-# Simulated hours that take real ones, or minutes; the sanitizers see them all.
-VALGRIND_LATER := $(addprefix test-,ledger model-design model-hybrid plan-pools plan-random plan-oracle $(addprefix control-,\
-	advise begin bursts crash disobey drift hangs hour ledger margins percent pools properties redirect served wear))
+# Simulated hours that take real ones, or minutes, and nets of many states; the sanitizers see them all.
+VALGRIND_LATER := $(addprefix test-,ctl-calibrate ledger model-design model-hybrid model-predict model-response petri-study \
+	petri-time plan-glpk plan-oracle plan-pools plan-random $(addprefix control-,advise begin bursts crash disobey drift hangs \
+	hour ledger margins percent pools properties redirect served tolerance wear wrong-profile))
 VALGRIND_WRAP := valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,indirect
 # Memory that valgrind sees the kernel write through bpf(2) looks unset to it.
 RUN_IN_VALGRIND = B=$(B) STORPOWER_CASES=500 LEAVE_OUT="$(VALGRIND_LEAVES_OUT)" LATER="$(VALGRIND_LATER)" \
