@@ -15,12 +15,13 @@
 #define SOME_DEPTH     0.25 /* of that: it may be either */
 #define WAITS_LONG     4  /* times what it takes in the device, or took; known to a factor of two */
 #define FULL_DEPTH     16 /* so many are outstanding at a device that is seldom without work */
+#define ALL_DEPTH      32 /* so many are outstanding where all that a device can give is asked for */
 #define LOOKS          3  /* in a row that show depth to spare */
 #define DEMAND_CHANGE  0.1 /* relative: worth a new plan */
 #define MIX_CHANGE     0.15
 #define GROWTH         1.25 /* a step more than what it gets, where that is more than it asked for */
 #define FORGETS        0.3  /* weight of a look that asks for less than those before */
-#define REMEMBERED_US  (3600 * USEC_PER_SEC) /* then it may ask for more by now */
+#define REMEMBERED_US  (900 * USEC_PER_SEC) /* then it may ask for more by now */
 
 void workload_init(Managed *md, uint64_t now_us)
 {
@@ -101,7 +102,29 @@ static bool is_split(const Setting *s, double kib)
 	return s->chunk_kib && kib >= 0.9 * s->chunk_kib;
 }
 
-static void judge_mix(Workload *w, const Setting *s)
+/* What is outstanding shows the workload's depth only while nothing holds it back: what waits for
+ * its pace is not outstanding. */
+static void judge_depth(Workload *w, const Setting *s, uint64_t now_us)
+{
+	double depth = w->rates.depth;
+
+	if (!s->depth && !(s->pace_w > 0)) {
+		w->offered_depth = MAX(depth, 0.9 * w->offered_depth);
+		w->unheld.until_us = now_us + REMEMBERED_US;
+	} else if (s->depth || w->offered_depth > 0) {
+		w->offered_depth = MAX(depth, w->offered_depth);
+	}
+}
+
+/* Where nobody has seen it, who is paced is taken to keep the device busy. */
+static double depth_of(const Workload *w, const Setting *s)
+{
+	if (w->offered_depth > 0)
+		return MAX(w->offered_depth, 1.0);
+	return s->pace_w > 0 ? MAX(w->rates.depth, ALL_DEPTH) : 1;
+}
+
+static void judge_mix(Workload *w, const Setting *s, uint64_t now_us)
 {
 	const MeterRates *r = &w->rates;
 	bool read_split = is_split(s, r->read_kib), write_split = is_split(s, r->write_kib);
@@ -115,12 +138,9 @@ static void judge_mix(Workload *w, const Setting *s)
 		w->mix.read_kib = blend(w, w->mix.read_kib, r->read_kib);
 	if (!write_split)
 		w->mix.write_kib = blend(w, w->mix.write_kib, r->write_kib);
-	/* what was outstanding shows the workload's depth only while nothing holds it back */
-	if (!s->depth && !s->chunk_kib)
-		w->offered_depth = MAX(r->depth, 0.9 * w->offered_depth);
-	else if (!s->chunk_kib)
-		w->offered_depth = MAX(r->depth, w->offered_depth);
-	w->mix.depth = MAX(w->offered_depth, 1.0);
+	if (!s->chunk_kib)
+		judge_depth(w, s, now_us);
+	w->mix.depth = depth_of(w, s);
 	w->has_mix = true;
 }
 
@@ -179,12 +199,25 @@ static double paced_w(const Managed *md)
 	return pace_w > 0 && before_w > 0 ? MIN(pace_w, before_w) : pace_w;
 }
 
+/* The mix of the newest look alone, as far as that tells: what it spent has that one's price. */
+static Mix newest_mix(const Workload *w)
+{
+	const MeterRates *r = &w->rates;
+	Mix mix = w->mix;
+
+	mix.read_share = isnan(r->read_share) ? mix.read_share : r->read_share;
+	mix.random_share = isnan(r->random_share) ? mix.random_share : r->random_share;
+	mix.read_kib = isnan(r->read_kib) ? mix.read_kib : r->read_kib;
+	mix.write_kib = isnan(r->write_kib) ? mix.write_kib : r->write_kib;
+	return mix;
+}
+
 /* A slow pace is a few IOs a second: one more or less is chance. */
 bool workload_spends_pace(const Managed *md, double near)
 {
 	const Workload *w = &md->workload;
-	double pace_w = paced_w(md);
-	double price_j = mix_price_joules(md->device->profile, &w->mix);
+	Mix mix = newest_mix(w);
+	double pace_w = paced_w(md), price_j = mix_price_joules(md->device->profile, &mix);
 
 	return pace_w > 0 && spent_w(w, price_j) + price_j / w->rates.seconds >= near * pace_w;
 }
@@ -209,7 +242,7 @@ static bool waits_for_pace(const Managed *md)
 static bool is_saturated(const Managed *md, double near)
 {
 	const Workload *w = &md->workload;
-	Mix mix = w->mix;
+	Mix mix = newest_mix(w);
 	Prediction p;
 
 	if (workload_iops(w) <= 0)
@@ -242,10 +275,12 @@ static double held_back_mb_s(Managed *md, uint64_t now_us)
 	Workload *w = &md->workload;
 
 	w->unheld.outgrown |= workload_mb_s(w) > w->unheld.mb_s;
-	if (now_us >= w->unheld.until_us)
+	if (now_us >= w->unheld.until_us) {
 		w->unheld.mb_s = INFINITY;
-	else if (w->unheld.outgrown)
+		w->offered_depth = 0;
+	} else if (w->unheld.outgrown) {
 		w->unheld.mb_s = step_more_mb_s(md);
+	}
 	return w->unheld.mb_s;
 }
 
@@ -277,8 +312,10 @@ static void judge_woken(Managed *md)
 
 	w->unheld.now = false;
 	w->unheld.looks = 0;
-	if (md->waking.reason == WAKE_BY_IO)
+	if (md->waking.reason == WAKE_BY_IO) {
 		w->demand_mb_s = w->unheld.mb_s = INFINITY;
+		w->offered_depth = 0;
+	}
 }
 
 /* A device planned for its demand and the policy's headroom is busy for 1/headroom of the time:
@@ -292,7 +329,7 @@ void workload_judge(Managed *md, const Policy *policy, const Tools *t)
 			w->judged.at.chunk_kib != md->knobs.actual.chunk_kib;
 
 	if (w->last_io_us == t->now_us && !(reshaped && w->has_mix))
-		judge_mix(w, &md->knobs.actual);
+		judge_mix(w, &md->knobs.actual, t->now_us);
 	if (saw_it_wake(md, t)) {
 		w->judged.at = md->knobs.actual;
 		w->judged.waking = waking_under_way(md);

@@ -243,7 +243,8 @@ static void explain(void)
 	     "share that a busy device keeps, and Jain's index of all of them. Of best: satisfaction as\n"
 	     "a share of the clairvoyant's, who knows the truth and the next second and takes whatever\n"
 	     "satisfies most a watt. Of fair: of that of the clairvoyant who shares as `balanced` does.\n"
-	     "Same W: of his with no more watts than were drawn. What a margin and the error of a meter\n"
+	     "Same W: of his with no more watts than were drawn, and with the same disks asleep, which\n"
+	     "fall asleep at once where he may choose. What a margin and the error of a meter\n"
 	     "leave unspent is missing from what is drawn above idle alone: 1 % of a budget of which the\n"
 	     "devices need four fifths without any IO is 5 % of what can be satisfied with it.");
 }

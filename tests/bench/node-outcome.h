@@ -40,8 +40,9 @@ Evenness evenness(const Outcome *o, const Outcome *full);
 double unspent(const Outcome *o, double budget_w); /* share of the budget, in the mean */
 bool within(const Outcome *o, double budget_w);    /* in the mean */
 double of_clairvoyant(const Outcome *o);
-double of_fair(const Outcome *o);       /* of the clairvoyant who is as fair; NAN: there is none */
-double of_fair_drawn(const Outcome *o); /* of the same with no more watts than were drawn */
+double of_fair(const Outcome *o); /* of the clairvoyant who is as fair; NAN: there is none */
+/* Of the same with no more watts than were drawn, and with the same disks asleep. */
+double of_fair_drawn(const Outcome *o);
 /* Has nobody served more than the clairvoyant could with the watts that were drawn? */
 bool below_clairvoyant(const Outcome *o);
 

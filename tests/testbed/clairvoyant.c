@@ -21,6 +21,7 @@
 typedef struct Load {
 	double mb_s, most;   /* that come to the device: the mean of the second, its highest */
 	double served_bytes; /* ever */
+	double drawn_w;      /* at the end of it */
 } Load;
 
 typedef struct Segment {
@@ -36,12 +37,13 @@ struct Clairvoyant {
 	uint64_t seen_us;
 };
 
-static double served_bytes(SimDevice *d)
+static double served_bytes(SimDevice *d, double *ret_drawn_w)
 {
 	double bytes;
 
 	sim_device_advance_locked(d);
 	bytes = d->record->truth.account.served_bytes;
+	*ret_drawn_w = d->record->truth.rates.watts;
 	sim_record_unlock(d->record);
 	return bytes;
 }
@@ -67,7 +69,7 @@ Clairvoyant *clairvoyant_new(Inventory *node)
 			true_curve_done(&c->curves[c->n]);
 			return NULL;
 		}
-		c->loads[c->n].served_bytes = served_bytes(d);
+		c->loads[c->n].served_bytes = served_bytes(d, &c->loads[c->n].drawn_w);
 		most += 2 * c->curves[c->n].n_options + 1;
 	}
 	c->segments = calloc(most + 1, sizeof(*c->segments));
@@ -201,8 +203,21 @@ static double fair_mb_s(const Clairvoyant *c, size_t i, double price, double flo
 	return fmax(mb_s, floor * asked);
 }
 
+/* What he shares: watts; does he know who will be asked for nothing, and have them sleep at once?
+ */
+typedef struct Means {
+	double watts;
+	bool sleeps;
+} Means;
+
+static double unused_w(const Clairvoyant *c, size_t i, bool sleeps)
+{
+	return sleeps ? c->curves[i].least_w : c->loads[i].drawn_w;
+}
+
 /* ret_satisfied may be NULL. */
-static double fair_watts(const Clairvoyant *c, double price, double floor, double *ret_satisfied)
+static double fair_watts(const Clairvoyant *c, bool sleeps, double price, double floor,
+			 double *ret_satisfied)
 {
 	double watts = 0, satisfied = 0;
 
@@ -210,7 +225,7 @@ static double fair_watts(const Clairvoyant *c, double price, double floor, doubl
 		double mb_s = fair_mb_s(c, i, price, floor);
 
 		watts += c->loads[i].mb_s > 0 ? true_hull_watts(&c->curves[i].awake, mb_s)
-					      : c->curves[i].least_w;
+					      : unused_w(c, i, sleeps);
 		satisfied += c->curves[i].joules_per_mb * mb_s;
 	}
 	if (ret_satisfied)
@@ -219,21 +234,21 @@ static double fair_watts(const Clairvoyant *c, double price, double floor, doubl
 }
 
 /* NAN: the drives draw more awake. */
-static double fair_within(const Clairvoyant *c, double budget_w, bool *ret_floors)
+static double fair_within(const Clairvoyant *c, Means m, bool *ret_floors)
 {
 	double dear = MOST_PRICE, cheap = LEAST_PRICE, floor = FLOOR, satisfied;
 
-	for (int i = 0; i < BISECTIONS && fair_watts(c, dear, floor, NULL) > budget_w; i++)
+	for (int i = 0; i < BISECTIONS && fair_watts(c, m.sleeps, dear, floor, NULL) > m.watts; i++)
 		floor = i + 1 < BISECTIONS ? floor * 0.8 : 0;
 	*ret_floors = floor >= FLOOR;
-	if (fair_watts(c, dear, floor, NULL) > budget_w)
+	if (fair_watts(c, m.sleeps, dear, floor, NULL) > m.watts)
 		return NAN;
 	for (int i = 0; i < BISECTIONS; i++) {
 		double price = sqrt(dear * cheap);
 
-		*(fair_watts(c, price, floor, NULL) > budget_w ? &cheap : &dear) = price;
+		*(fair_watts(c, m.sleeps, price, floor, NULL) > m.watts ? &cheap : &dear) = price;
 	}
-	fair_watts(c, dear, floor, &satisfied);
+	fair_watts(c, m.sleeps, dear, floor, &satisfied);
 	return satisfied;
 }
 
@@ -248,7 +263,7 @@ static Looked look_at_load(Clairvoyant *c, uint64_t now_us, Satisfaction *sum)
 
 	for (size_t i = 0; i < c->n; i++) {
 		TrueCurve *curve = &c->curves[i];
-		double bytes = served_bytes(curve->device), asked, served, most;
+		double drawn_w, bytes = served_bytes(curve->device, &drawn_w), asked, served, most;
 
 		true_curve_advance(curve, c->seen_us);
 		asked = true_curve_demand(curve, c->seen_us, now_us, &most);
@@ -256,9 +271,9 @@ static Looked look_at_load(Clairvoyant *c, uint64_t now_us, Satisfaction *sum)
 		sum->served += curve->joules_per_mb * fmin(served, asked) * l.seconds;
 		l.asked += curve->joules_per_mb * asked;
 		l.held += is_cached(curve) ? curve->joules_per_mb * asked : 0;
-		c->loads[i] = (Load){ .served_bytes = bytes };
+		c->loads[i] = (Load){ .served_bytes = bytes, .drawn_w = drawn_w };
 		if (!is_cached(curve))
-			c->loads[i] = (Load){ asked, most, bytes };
+			c->loads[i] = (Load){ asked, most, bytes, drawn_w };
 	}
 	sum->asked += l.asked * l.seconds;
 	return l;
@@ -282,8 +297,10 @@ void clairvoyant_look(Clairvoyant *c, Drawn d, Satisfaction *sum)
 	least_w = list_segments(c);
 	sum->best += best_of(c, &l, d.budget_w - least_w);
 	sum->granted += best_of(c, &l, d.budget_w + d.above_w - least_w);
-	sum->fair += (l.held + fair_within(c, d.budget_w, &floors)) * l.seconds;
-	sum->fair_drawn += (l.held + fair_within(c, d.budget_w - d.left_w, &ignored)) * l.seconds;
+	sum->fair += (l.held + fair_within(c, (Means){ d.budget_w, true }, &floors)) * l.seconds;
+	sum->fair_drawn +=
+		(l.held + fair_within(c, (Means){ d.budget_w - d.left_w, false }, &ignored)) *
+		l.seconds;
 	sum->unfair_s += floors ? 0 : l.seconds;
 	c->seen_us = now_us;
 }

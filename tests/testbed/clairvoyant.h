@@ -15,7 +15,9 @@ typedef struct Satisfaction {
 	double best;    /* no planner whose draw never exceeds the budget serves more */
 	double granted; /* nor does one more than this that draws what was drawn above it, too */
 	double fair; /* of the planner that shares as the policy `balanced` does; NAN: it cannot */
-	double fair_drawn; /* of the same one with the watts that were drawn within the budget */
+	/* of the same one with the watts that were drawn within the budget, while what is asked for
+	 * nothing draws what it drew: it sleeps no sooner than it did */
+	double fair_drawn;
 	double unfair_s;   /* seconds in which even that one cannot keep its floors */
 } Satisfaction;
 

@@ -105,6 +105,69 @@ static void a_look_that_began_under_another_shape_tells_nothing_of_the_mix(void 
 	fixture_close(&f);
 }
 
+/* A look with IO of now; what it is judged by is the workload's depth. */
+static double depth_seen(Fixture *f, Managed *md, const Setting *s, double mb_s, double depth)
+{
+	md->workload.last_io_us = now_us(f);
+	look(f, md, s, mb_s, depth);
+	return md->workload.mix.depth;
+}
+
+static void who_is_paced_keeps_the_depth_that_it_had_for_a_quarter_of_an_hour(void **state)
+{
+	Managed *md;
+	double mb_s;
+	Fixture f;
+
+	(void)state;
+	md = open_pair(&f, PAIR);
+	mb_s = paced.pace_w / mix_price_joules(md->device->profile, &md->workload.mix) * 256 *
+	       1024 / 1e6;
+	assert_true(depth_seen(&f, md, &SETTING_AS_FOUND, 900, 20) == 20);
+	for (int i = 0; i < 20; i++)
+		assert_true(depth_seen(&f, md, &paced, mb_s, 1) == 20);
+	md->workload.unheld.until_us = now_us(&f);
+	(void)depth_seen(&f, md, &paced, mb_s, 1);
+	assert_true(depth_seen(&f, md, &paced, mb_s, 1) == 32);
+	assert_true(isinf(md->workload.demand_mb_s));
+	assert_true(depth_seen(&f, md, &SETTING_AS_FOUND, 900, 7) == 7);
+	fixture_close(&f);
+}
+
+/* A disk whose IO was sequential until now, which takes less than the random IO of this look. */
+static void a_look_is_judged_by_what_was_asked_in_it_alone(void **state)
+{
+	const Setting slow = { .power_state = -1, .pace_w = 0.5 };
+	Workload *w;
+	Managed *md;
+	Fixture f;
+	Mix mix;
+
+	(void)state;
+	fixture_open_text(&f, SIM_NODE("balanced") "[devices disk]\nprofile = "
+						   "seagate-exos-7e2000\ndemand = saturate\n");
+	fixture_start(&f);
+	md = f.control->fleet.devices[0];
+	w = &md->workload;
+	mix = (Mix){ .random_share = 1, .read_kib = 16, .write_kib = 16, .depth = 8 };
+	w->mix = (Mix){ .read_kib = 16, .write_kib = 16, .depth = 8 };
+	w->has_mix = true;
+	w->rates = (MeterRates){ .seconds = 1,
+				 .read_share = 0,
+				 .random_share = 1,
+				 .read_kib = NAN,
+				 .write_kib = 16,
+				 .wait_p50_us = NAN,
+				 .wait_p99_us = NAN,
+				 .joules_per_s = NAN };
+	w->rates.iops[WRITE_IO] = slow.pace_w / mix_price_joules(md->device->profile, &mix);
+	w->rates.mb_s[WRITE_IO] = w->rates.iops[WRITE_IO] * 16 * 1024 / 1e6;
+	md->knobs.actual = w->judged.at = slow;
+	workload_judge(md, f.control->policies.chosen, &f.control->tools);
+	assert_true(isinf(w->demand_mb_s));
+	fixture_close(&f);
+}
+
 static void who_was_paced_slower_a_moment_ago_is_held_back(void **state)
 {
 	const Setting slower = { .power_state = -1, .pace_w = 1 };
@@ -330,6 +393,8 @@ int main(void)
 		cmocka_unit_test(who_is_not_held_back_asks_for_what_it_is_served),
 		cmocka_unit_test(one_look_with_depth_to_spare_lowers_no_demand),
 		cmocka_unit_test(a_look_that_began_under_another_shape_tells_nothing_of_the_mix),
+		cmocka_unit_test(who_is_paced_keeps_the_depth_that_it_had_for_a_quarter_of_an_hour),
+		cmocka_unit_test(a_look_is_judged_by_what_was_asked_in_it_alone),
 		cmocka_unit_test(who_was_paced_slower_a_moment_ago_is_held_back),
 		cmocka_unit_test(who_waits_much_longer_than_before_the_limit_is_held_back),
 		cmocka_unit_test(
