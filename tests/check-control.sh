@@ -18,13 +18,13 @@ breach() {
 }
 
 # Lowest first: a file calls itself and those before it.
-order="need queue policies waiters decide admit diary obedience knob-set wear-account pools workload pace-use waking cache-watch
+order="need queue policies waiters decide admit diary obedience knob-set wear-account pools workload pace-use waking cache-watch cache-hits
        rest correction served trust caps ledger-desk job-run job errands fleet claims-store limits-pin limits limits-file gauges correct drift-fit drift overload holding reading tariff tally-device tally-cgroups tally bookkeeping gather enforce advice wake-test observe verify outcome
        tell turn end consumers waiting frontiers drift-report ledger-report report foretell command control"
 # Of a Managed: member, type and the file that alone writes it.
 concerns="knobs=KnobSet=knob-set obedience=Obedience=obedience workload=Workload=workload trust=Trust=trust served=Served=served
           served.in_pool=PaceUse=pace-use rest=Rest=rest
-          place=PoolPlace=pools caps=Caps=caps waking=Waking=waking cache=CacheWatch=cache-watch wear=Wear=wear-account
+          place=PoolPlace=pools caps=Caps=caps waking=Waking=waking cache=CacheWatch=cache-watch cache.hits=CacheHits=cache-hits wear=Wear=wear-account
           planned=Planned=enforce advised=Advised=advice errands=Errands=errands"
 # They link with the pure rooms and nothing else.
 pure="decide admit"

@@ -276,6 +276,7 @@ static const sd_bus_vtable device_vtable[] = {
 	SD_BUS_PROPERTY("Redirect", "s", get_text, 0, CHANGES),
 	SD_BUS_PROPERTY("CacheDirty", "t", get_cache, 0, 0),
 	SD_BUS_PROPERTY("CacheRoom", "t", get_cache, 0, 0),
+	SD_BUS_PROPERTY("CacheMisses", "d", NULL, DEVICE(cache.missed), 0),
 	SD_BUS_PROPERTY("Meter", "s", NULL, DEVICE(meter), 0),
 	SD_BUS_PROPERTY("Knobs", "aa{sv}", get_knobs, 0, 0),
 	SD_BUS_PROPERTY("Learned", "aa{sv}", get_learned, 0, 0),

@@ -194,12 +194,22 @@ typedef struct Waking {
 	MeterWake waker; /* as eBPF saw it */
 } Waking;
 
+/* Of what lies behind a cache. */
+typedef struct CacheHits {
+	bool counting; /* `last` has been counted */
+	CacheReads last;
+	uint64_t read_us;
+	double hits, misses; /* of late */
+	double planned;      /* the share of misses that was told last; NAN: unknown */
+} CacheHits;
+
 typedef struct CacheWatch {
 	bool known; /* something above holds writes back, and its state has been read */
 	CacheState state;
 	uint64_t read_us, held_us; /* since when it holds writes back; 0: it does not */
 	bool draining;
 	double fill_bytes_s; /* of late */
+	CacheHits hits;      /* cache-hits.c */
 } CacheWatch;
 
 typedef struct Wear {
@@ -280,7 +290,7 @@ typedef struct Errands {
 	bool raises;
 	bool testing;  /* whether the disk wakes */
 	unsigned next; /* set of Errand */
-	bool reading_power, reading_cache;
+	bool reading_power, reading_cache, counting_reads;
 	Looks looks;
 	uint64_t reread_us;
 } Errands;

@@ -283,6 +283,8 @@ typedef struct DeviceCache {
 	Redirect redirect;
 	bool known; /* something above it holds writes back, and the next two are known */
 	uint64_t dirty_bytes, room_bytes;
+	double missed; /* the share of the reads behind a cache that reach it, of late; NAN: unknown
+			*/
 } DeviceCache;
 
 /* One device as people want to see it. Strings live until the next turn. */

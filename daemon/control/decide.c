@@ -8,6 +8,8 @@ int decide_plan(const Facts *f, double budget_w, unsigned forbidden, Plan **ret)
 	double reserve_w = isfinite(budget_w) ? MIN(f->reserve_w, budget_w) : 0;
 	PlanInput input = { .devices = f->devices,
 			    .n_devices = f->n_devices,
+			    .tiers = f->tiers,
+			    .n_tiers = f->n_tiers,
 			    .groups = f->groups,
 			    .n_groups = f->n_groups,
 			    .n_pools = f->n_devices,

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/log.h"
+#include "control/cache-hits.h"
 #include "control/cache-watch.h"
 
 static void begin(Managed *md, Job *j, Tools *t)
@@ -152,6 +153,20 @@ void errands_send_cache(Managed *md, Tools *t)
 	begin(md, j, t);
 }
 
+void errands_send_reads(Managed *md, Tools *t)
+{
+	Job *j;
+
+	if (!job_can_count_reads(md->device) || md->errands.counting_reads ||
+	    !cache_hits_are_due(md, t->now_us))
+		return;
+	j = job_new_reads(md);
+	if (!j)
+		return;
+	md->errands.counting_reads = true;
+	begin(md, j, t);
+}
+
 static void look_alone(Managed *md, Tools *t, bool peeks)
 {
 	Job *j = job_new_look(1, peeks);
@@ -222,6 +237,8 @@ void errands_take_back(Managed *md, const Job *j)
 		e->reading_power = false;
 	if (j->kind == JOB_CACHE)
 		e->reading_cache = false;
+	if (j->kind == JOB_READS)
+		e->counting_reads = false;
 	if (j->kind == JOB_LOOK && j->look.together)
 		e->looks.together = false;
 	if (j->kind == JOB_LOOK && !j->look.together) {

@@ -21,6 +21,7 @@ bool errands_send_reread(Managed *md, RereadReason why, Tools *t);
 /* Readings, as far as none of the kind is out. */
 void errands_send_power(Managed *md, Tools *t);
 void errands_send_cache(Managed *md, Tools *t);
+void errands_send_reads(Managed *md, Tools *t);
 /* One job for all that answer promptly, one for each of the others. due: which of them; NULL: all.
  */
 void errands_send_looks(Tools *t, bool (*due)(const Managed *md, const Tools *t), bool peeks);

@@ -10,6 +10,8 @@
 typedef struct Facts {
 	PlanDevice *devices;
 	size_t n_devices;
+	PlanTier *tiers;
+	size_t n_tiers;
 	PlanGroup *groups;
 	size_t n_groups;
 	const Policy *policy;

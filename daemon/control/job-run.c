@@ -195,6 +195,11 @@ static int run_look(Job *j)
 	return 0;
 }
 
+static int run_reads(Job *j)
+{
+	return j->device->ops->cache_reads(j->device, j->reads.behind, &j->reads.found);
+}
+
 int job_run(Job *j)
 {
 	switch (j->kind) {
@@ -205,6 +210,7 @@ int job_run(Job *j)
 	case JOB_LOOK: return run_look(j);
 	case JOB_POWER: return j->device->ops->power(j->device, &j->watts);
 	case JOB_CACHE: return j->knob->cache(j->device, &j->cache);
+	case JOB_READS: return run_reads(j);
 	case JOB_SENSOR: return sensor_read(j->sensor, &j->watts);
 	case JOB_LEDGER: return ledger_desk_work(&j->ledger);
 	}
@@ -219,6 +225,11 @@ bool job_can_wake_test(const Device *d)
 bool job_can_read_power(const Device *d)
 {
 	return d->ops->power;
+}
+
+bool job_can_count_reads(const Device *d)
+{
+	return d->ops->cache_reads;
 }
 
 bool job_apply_wake_test(Device *d)

@@ -166,6 +166,16 @@ Job *job_new_cache(Managed *md)
 	return j;
 }
 
+Job *job_new_reads(Managed *md)
+{
+	_cleanup_(job_freep) Job *j = job_new(JOB_READS, md, true);
+
+	if (!j)
+		return NULL;
+	j->reads.behind = strdup(md->device->behind);
+	return j->reads.behind ? TAKE_PTR(j) : NULL;
+}
+
 Job *job_new_sensor(Sensor *s, size_t index)
 {
 	Job *j = job_new(JOB_SENSOR, NULL, true);
@@ -219,6 +229,8 @@ Job *job_free(Job *j)
 		free(j->wake_test.text);
 	if (j->kind == JOB_LOOK)
 		look_done(&j->look);
+	if (j->kind == JOB_READS)
+		free(j->reads.behind);
 	if (j->kind == JOB_LEDGER)
 		ledger_job_done(&j->ledger);
 	if (j->kind == JOB_REREAD) {

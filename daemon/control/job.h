@@ -17,6 +17,7 @@ typedef enum JobKind {
 	JOB_LOOK,      /* counters, of one device or of several */
 	JOB_POWER,     /* what a drive says that it draws */
 	JOB_CACHE,     /* how full the cache above it is */
+	JOB_READS,     /* how many reads a cache has served in its place */
 	JOB_SENSOR,    /* what a sensor beside the drives says */
 	JOB_LEDGER,    /* what was counted is written */
 } JobKind;
@@ -76,6 +77,11 @@ typedef struct LookJob {
 	bool together; /* of all that answer promptly */
 } LookJob;
 
+typedef struct ReadsJob {
+	char *behind; /* a copy of the device's */
+	CacheReads found;
+} ReadsJob;
+
 typedef struct Job {
 	Event event; /* first; Work next */
 	Work work;
@@ -96,6 +102,7 @@ typedef struct Job {
 		LedgerJob ledger;
 		double watts; /* JOB_POWER, JOB_SENSOR */
 		CacheState cache;
+		ReadsJob reads;
 	};
 	const Knob *knob; /* JOB_STEP, JOB_CACHE */
 	Sensor *sensor;   /* JOB_SENSOR */
@@ -116,6 +123,7 @@ Job *job_new_look(size_t room, bool peeks);
 void job_look_at(Job *j, Managed *md); /* at most `room` of them */
 Job *job_new_power(Managed *md);
 Job *job_new_cache(Managed *md);
+Job *job_new_reads(Managed *md);
 Job *job_new_sensor(Sensor *s, size_t index);
 Job *job_new_ledger(LedgerDesk *desk);
 Job *job_free(Job *j); /* returns NULL */
@@ -135,5 +143,6 @@ void outbox_send(Outbox *o, Loop *l, EventQueue *q);
 /* What a device has operations for; these do not block. */
 bool job_can_wake_test(const Device *d);
 bool job_can_read_power(const Device *d);
+bool job_can_count_reads(const Device *d);
 /* A test on its HBA has passed: true when standby is no longer withheld from it. */
 bool job_apply_wake_test(Device *d);

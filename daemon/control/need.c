@@ -23,6 +23,7 @@ static const char *const texts[_CAUSE_MAX] = {
 	[CAUSE_LOST] = "a setting was lost",
 	[CAUSE_CACHE_FULL] = "a cache is to be drained",
 	[CAUSE_CACHE_DRAINED] = "a cache is drained",
+	[CAUSE_HITS] = "a cache serves another part of the reads",
 	[CAUSE_ADDED] = "a device was added",
 	[CAUSE_REMOVED] = "a device was removed",
 	[CAUSE_CHANGED] = "a device has changed",

@@ -114,6 +114,7 @@ static Need look_at(Control *c, Managed *md)
 	rest_watch_settling(md, &c->tools);
 	waking_clear_suspicion(md, &c->tools);
 	errands_send_cache(md, &c->tools);
+	errands_send_reads(md, &c->tools);
 	trust_learn_operating(md, c->limits.claimed.active, &c->tools);
 	n = need_more(n, judge_news(c, md));
 	errands_send_next(md, &c->tools);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "control/cache-hits.h"
 #include "control/cache-watch.h"
 #include "control/enforce.h"
 #include "control/fleet.h"
@@ -261,6 +262,7 @@ static Need take_device_job(Control *c, Job *j, bool was_overdue)
 	case JOB_WAKE_TEST: return wake_test_take(c, j);
 	case JOB_POWER: trust_take_power(j->md, j->result, j->watts); return NOTHING_NEEDED;
 	case JOB_CACHE: return take_cache(c, j);
+	case JOB_READS: return cache_hits_take(j->md, j->result, &j->reads.found, &c->tools);
 	default: return NOTHING_NEEDED;
 	}
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "control/advice.h"
+#include "control/cache-hits.h"
 #include "control/enforce.h"
 #include "control/fleet.h"
 #include "control/gather.h"
@@ -226,7 +227,8 @@ static void describe(const Control *c, const Managed *md, DeviceState *ret)
 		.cache = { .redirect = md->knobs.actual.redirect,
 			   .known = md->cache.known,
 			   .dirty_bytes = md->cache.state.dirty_bytes,
-			   .room_bytes = md->cache.state.room_bytes },
+			   .room_bytes = md->cache.state.room_bytes,
+			   .missed = cache_hits_missed(md) },
 		.exactness = setting_exactness(&md->knobs.actual),
 		.meter = meter_source(c->tools.meter, md->device),
 		.changing = md->errands.busy || waking_under_way(md),

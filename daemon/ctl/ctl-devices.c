@@ -212,6 +212,15 @@ static void print_sleep(json_object *d)
 		       json_text(d, "StartsUsed"));
 }
 
+static void print_misses(json_object *d)
+{
+	double misses = json_number(d, "CacheMisses");
+
+	if (!isnan(misses))
+		printf("%12s  %.3g %% of the reads reach the disk, of late\n", "Cache",
+		       100 * misses);
+}
+
 /* This is for disks that have something above them that holds their writes, or could. */
 static void print_redirect(json_object *d)
 {
@@ -264,6 +273,7 @@ int verb_show(Ctl *c)
 	print_wait(c, d);
 	print_sleep(d);
 	print_redirect(d);
+	print_misses(d);
 	print_learned(d);
 	putchar('\n');
 	print_knobs(c, json_member(d, "Knobs"));

@@ -22,12 +22,14 @@ Device *device_new(const char *id, const char *name, const char *model, DeviceKi
 	d->stack = strdup("");
 	d->pool = strdup("");
 	d->protection = strdup("");
+	d->cached_by_it = strdup("");
+	d->behind = strdup("");
 	d->hba = strdup("");
 	d->redirect = strdup("");
 	d->kind = kind;
 	/* impl is handed over only on success, so ops->free must not see it before */
 	if (!d->id || !d->name || !d->model || !d->group || !d->node || !d->stack || !d->pool ||
-	    !d->protection || !d->hba || !d->redirect)
+	    !d->protection || !d->cached_by_it || !d->behind || !d->hba || !d->redirect)
 		return device_unref(d);
 	d->ops = ops;
 	d->impl = impl;
@@ -55,6 +57,8 @@ Device *device_unref(Device *d)
 	free(d->stack);
 	free(d->pool);
 	free(d->protection);
+	free(d->cached_by_it);
+	free(d->behind);
 	free(d->hba);
 	free(d->redirect);
 	free(d->keep_awake_why);

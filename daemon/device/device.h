@@ -32,6 +32,12 @@ typedef struct DeviceCounters {
 	bool has_pattern, has_joules, has_uncontrolled, has_waits;
 } DeviceCounters;
 
+/* Of what lies on a disk behind a cache, since that was set up: the reads that the cache served,
+ * and those that reached the disk. */
+typedef struct CacheReads {
+	uint64_t hits, misses;
+} CacheReads;
+
 /* What a device can be asked. An operation that a device does not have is NULL. All may block and
  * are called from worker threads, one at a time per device (power and counters: from any thread at
  * any time). All return 0 or -errno; -ENODEV: the device is gone. */
@@ -76,6 +82,9 @@ typedef struct DeviceOps {
 	int (*cgroup_list)(Device *d, char ***ret);
 	/* never wakes a sleeping device */
 	int (*counters)(Device *d, DeviceCounters *ret);
+	/* Of all those devices with a cache that lie on it, which are a copy of `behind`. -ENODATA:
+	 * nobody counts them. Never wakes it. */
+	int (*cache_reads)(Device *d, const char *behind, CacheReads *ret);
 	int (*power)(Device *d, double *ret_w); /* a sensor of this device alone */
 	void (*free)(Device *d);                /* releases impl */
 } DeviceOps;
@@ -96,6 +105,9 @@ struct Device {
 	char *pool;       /* what is planned as one: "md0", "vg0", "zpool tank"; "" alone */
 	char *protection; /* of its pool's data: "3+1" of RAID 5 over four; "": none, or not known
 			   */
+	/* Names of devices with a cache: those whose cache it is, and those that lie on it.
+	 * "bcache0 dm-3"; "" for none. A disk and its cache have one in common. */
+	char *cached_by_it, *behind;
 	uint64_t size_bytes; /* 0: not known */
 	char *hba;           /* what it hangs on: "0000:00:17.0 ahci"; "" unknown */
 	char *redirect; /* the component above that the operator names, or "none"; "" names none */

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "stack/pool.h"
 #include "stack/protect.h"
+#include "stack/tier.h"
 
 static const char *why_protected(const BlockInventory *b, const BlockSlot *s)
 {
@@ -53,6 +54,24 @@ static char *pool_of(const BlockInventory *b, const BlockSlot *s)
 	return n->n_heads == 1 ? pool_name(b->topology, n->paths[0].head) : strdup("");
 }
 
+/* Which devices with a cache are told of it, or of each of its namespaces. */
+static char *tiers_of(const BlockInventory *b, const BlockSlot *s,
+		      char *(*find)(const Topology *t, const char *disk))
+{
+	const NvmeSubsystem *n = &s->subsystem;
+	_cleanup_free_ char *text = NULL;
+
+	if (!is_nvme_controller(s->name))
+		return find(b->topology, s->name);
+	text = strdup("");
+	for (size_t i = 0; i < n->n_paths && text; i = nvme_subsystem_next_head(n, i)) {
+		_cleanup_free_ char *one = find(b->topology, n->paths[i].head), *before = text;
+
+		text = one ? text_printf("%s%s%s", before, *before && *one ? " " : "", one) : NULL;
+	}
+	return TAKE_PTR(text);
+}
+
 static int find_redirect(const BlockInventory *b, const BlockSlot *s, char **ret_why)
 {
 	char *why = NULL;
@@ -85,6 +104,8 @@ void block_place_done(BlockPlace *p)
 	free(p->stack);
 	free(p->pool);
 	free(p->protection);
+	free(p->cached_by_it);
+	free(p->behind);
 	free(p->keep_awake_why);
 	free(p->protected_why);
 }
@@ -131,9 +152,12 @@ static int fill_place(const BlockInventory *b, const BlockSlot *s, BlockPlace *p
 	p->stack = stack_of(b, s);
 	p->pool = pool_of(b, s);
 	p->protection = pool_protection(b->sysfs_root, p->pool ?: "");
+	p->cached_by_it = tiers_of(b, s, tier_cached_by);
+	p->behind = tiers_of(b, s, tier_behind);
 	p->size_bytes = size_of(b, s);
 	p->protected_why = why ? strdup(why) : NULL;
-	if (!p->stack || !p->pool || !p->protection || !why != !p->protected_why)
+	if (!p->stack || !p->pool || !p->protection || !p->cached_by_it || !p->behind ||
+	    !why != !p->protected_why)
 		return -ENOMEM;
 	make_place_printable(p);
 	return 0;
@@ -165,6 +189,8 @@ void block_place_swap(BlockPlace *p, Device *d)
 	swap_texts(&p->stack, &d->stack);
 	swap_texts(&p->pool, &d->pool);
 	swap_texts(&p->protection, &d->protection);
+	swap_texts(&p->cached_by_it, &d->cached_by_it);
+	swap_texts(&p->behind, &d->behind);
 	d->size_bytes = p->size_bytes;
 	swap_texts(&p->keep_awake_why, &d->keep_awake_why);
 	swap_texts(&p->protected_why, &d->protected_why);

@@ -7,6 +7,7 @@
 
 typedef struct BlockPlace {
 	char *stack, *pool, *protection; /* as in Device */
+	char *cached_by_it, *behind;
 	uint64_t size_bytes;
 	char *keep_awake_why;
 	char *protected_why;

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "hw/wake-test.h"
 #include "stack/pool.h"
+#include "stack/tier.h"
 
 #define SECTOR_SIZE 512ULL /* of sysfs, whatever the device's own */
 #define HOST        "host/"
@@ -239,11 +240,34 @@ static int real_counters(Device *d, DeviceCounters *ret)
 	return 0;
 }
 
+static int real_cache_reads(Device *d, const char *behind, CacheReads *ret)
+{
+	const RealDevice *i = d->impl;
+	CacheReads sum = {};
+	size_t length;
+
+	for (const char *at = behind; *at; at += length + strspn(at + length, " ")) {
+		char name[NAME_MAX + 1];
+		TierReads one;
+		int r;
+
+		length = strcspn(at, " ");
+		snprintf(name, sizeof(name), "%.*s", (int)length, at);
+		r = tier_count_reads(i->sysfs_root, name, &one);
+		if (r < 0)
+			return r;
+		sum.hits += one.hits;
+		sum.misses += one.misses;
+	}
+	*ret = sum;
+	return 0;
+}
+
 #define BLOCK_LAYER                                                                                \
 	.attr_read = real_attr_read, .attr_write = real_attr_write,                                \
 	.attr_writable = real_attr_writable, .cgroup_read = real_cgroup_read,                      \
 	.cgroup_write = real_cgroup_write, .cgroup_list = real_cgroup_list,                        \
-	.counters = real_counters, .free = real_device_free
+	.counters = real_counters, .cache_reads = real_cache_reads, .free = real_device_free
 
 const DeviceOps block_ops = { BLOCK_LAYER };
 

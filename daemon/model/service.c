@@ -73,3 +73,15 @@ double service_tail(double depth, double servers, double deviation)
 		square + (1 - square) * (1 - 1 / servers) * (1 - exp(-2 * crowd)) / (2 * crowd);
 	return tail_of_deviation(part * sqrt(dispersion * crowd / servers + square));
 }
+
+/* Wilson and Hilferty's approximation the other way round. A tail beyond the longest that it knows
+ * is taken for that one, stretched. */
+double service_slower(double tail, double times)
+{
+	double deviation = deviation_of_tail(tail), part = deviation * deviation / 9;
+	double stretched = times * MIN(tail_of_deviation(deviation) / tail, 1.0);
+
+	if (!(part > 0))
+		return times < 1;
+	return erfc((cbrt(stretched) - (1 - part)) / sqrt(2 * part)) / 2;
+}

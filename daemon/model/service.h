@@ -14,3 +14,7 @@ double service_deviation(const Profile *p, Direction d, Pattern t, double kib, b
  * served by so many servers behind one queue: a closed form of the Petri net in response.h, within
  * a fifth of it from a deviation of 0.3 on. servers 1..depth. */
 double service_tail(double depth, double servers, double deviation);
+
+/* The share of IOs that take longer than so many times the mean, where the 99th percentile is
+ * `tail` times the mean: in a closed form, of gamma distributed times. */
+double service_slower(double tail, double times);

@@ -8,12 +8,18 @@
 
 #include "plan/plan-work.h"
 
+static bool same_ceiling(const Ceiling *a, const Ceiling *b)
+{
+	return a->us == b->us && a->slow == b->slow;
+}
+
 static bool same_terms(const Terms *a, const Terms *b)
 {
 	return a->weight == b->weight && a->floor_mb_s == b->floor_mb_s &&
-	       a->floor_share == b->floor_share && a->p99_us == b->p99_us &&
-	       a->limit_w == b->limit_w && a->forbidden == b->forbidden &&
-	       a->protect == b->protect && a->keep_awake == b->keep_awake && a->hold == b->hold;
+	       a->floor_share == b->floor_share && same_ceiling(&a->own, &b->own) &&
+	       same_ceiling(&a->hits, &b->hits) && a->limit_w == b->limit_w &&
+	       a->forbidden == b->forbidden && a->protect == b->protect &&
+	       a->keep_awake == b->keep_awake && a->hold == b->hold;
 }
 
 static bool same_state(const PlanDevice *a, const PlanDevice *b)

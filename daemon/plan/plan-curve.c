@@ -164,29 +164,30 @@ static bool cut(double limit_w, Piece *p)
 	return true;
 }
 
-static double p99_along(const Work *w, size_t i, const Piece *p, double part)
+static bool keeps_along(const Work *w, size_t i, const Piece *p, double part)
 {
 	const PlanDevice *d = &w->in->devices[i];
 	Candidate at;
 
 	candidate_at(d->profile, &d->mix, p->candidate,
 		     between(p->lo_cap_w, p->hi_cap_w, part) / bias_of(d), &at);
-	return at.p99_us;
+	return tail_keeps(w, i, &at.setting, at.p99_us);
 }
 
 /* Cuts the piece to where it is fast enough: more watts wait less. False: nothing is left. */
 static bool cut_slow(const Work *w, size_t i, Piece *p)
 {
-	double most_us = w->terms[i].p99_us, slow = 0, fast = 1;
+	const Terms *t = &w->terms[i];
+	double slow = 0, fast = 1;
 
-	if (!isfinite(most_us) || p99_along(w, i, p, 0) <= most_us)
+	if ((isinf(t->own.us) && isinf(t->hits.us)) || keeps_along(w, i, p, 0))
 		return true;
-	if (p99_along(w, i, p, 1) > most_us)
+	if (!keeps_along(w, i, p, 1))
 		return false;
 	while (fast - slow > 1e-3) {
 		double part = (slow + fast) / 2;
 
-		*(p99_along(w, i, p, part) > most_us ? &slow : &fast) = part;
+		*(keeps_along(w, i, p, part) ? &fast : &slow) = part;
 	}
 	*p = piece_between(p, fast, 1);
 	return true;

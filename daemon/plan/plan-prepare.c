@@ -86,7 +86,7 @@ static void add_rule(Terms *t, const PolicyRule *r, const PlanDevice *d)
 		t->floor_share = r->floor.share;
 	}
 	if (r->p99_us > 0)
-		t->p99_us = (double)r->p99_us;
+		t->own.us = (double)r->p99_us;
 	if (r->limit.watts > 0)
 		t->limit_w = r->limit.watts;
 	else if (r->limit.share > 0)
@@ -100,7 +100,8 @@ static Terms terms_of(const PlanInput *in, const PlanDevice *d)
 	const Policy *p = in->policy;
 	Terms t = {
 		.weight = 1,
-		.p99_us = INFINITY,
+		.own = { INFINITY, P99_SLOW },
+		.hits = { INFINITY, 1 },
 		.limit_w = INFINITY,
 		.floor_share = isfinite(p->fairness) ? p->floor.share : 1,
 		.floor_mb_s = p->floor.mb_s,
@@ -157,6 +158,7 @@ int work_new(const PlanInput *in, Work *ret)
 		if (has_group(in, d))
 			group_w[d->group] += w.free_w[i];
 	}
+	tails_fill(in, w.terms);
 	w.binding = total_w > in->budget_w;
 	for (size_t i = 0; i < in->n_devices; i++)
 		w.is_free[i] = is_free(&w, i, group_w);

@@ -36,6 +36,7 @@ static PlanReason reason_unlimited(const PlannedDevice *d)
 PlanReason plan_reason(const Work *w, size_t i, const PlannedDevice *d, bool short_of_watts)
 {
 	const PlanDevice *in = &w->in->devices[i];
+	PlanReason slow;
 
 	if (in->held)
 		return PLAN_HELD;
@@ -49,8 +50,9 @@ PlanReason plan_reason(const Work *w, size_t i, const PlannedDevice *d, bool sho
 		return reason_unlimited(d);
 	if (w->frontier[i]->n < 2 && (w->binding || short_of_watts))
 		return PLAN_NO_KNOB;
-	if (d->p99_us > w->terms[i].p99_us && in->demand_mb_s > 0)
-		return PLAN_SLOW;
+	slow = tail_reason(w, i, d);
+	if (slow != PLAN_SHARE && in->demand_mb_s > 0)
+		return slow;
 	if (d->cap_w > in->limit_w)
 		return PLAN_FLOOR;
 	if (short_of_watts && !w->pinned[i])
@@ -85,6 +87,8 @@ const char *plan_reason_text(PlanReason r)
 		[PLAN_PROTECTED] = "protected by the policy: as found",
 		[PLAN_NO_KNOB] = "nothing of it can be set: as found",
 		[PLAN_SLOW] = "no setting keeps its p99: as found",
+		[PLAN_SLOW_MISSES] = "no setting keeps the p99 of its cache's misses: as found",
+		[PLAN_SLOW_HITS] = "no setting keeps the p99 of what it caches: as found",
 		[PLAN_PINNED] = "a claim pins its power state",
 		[PLAN_PIN_FORBIDDEN] = "the policy forbids what a claim pins: as found",
 		[PLAN_IDLES_LIGHTLY] = "no budget binds; idle states keep the policy's p99",

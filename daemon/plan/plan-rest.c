@@ -60,7 +60,7 @@ LinkPower link_rest_of(const Work *w, size_t i)
 	bool allowed = d->profile->kind != KIND_NVME && allows(w, i, MECHANISM_LINK) &&
 		       shallower(d->rest, w->in->policy->rest) >= CONDITION_IDLE_B &&
 		       light_rest_of(w, i) == CONDITION_ACTIVE &&
-		       d->profile->link_recovery_s * 1e6 <= w->terms[i].p99_us;
+		       d->profile->link_recovery_s * 1e6 <= longest_wait_us(w, i);
 
 	return allowed && d->profile->link_saving_w > 0 ? LINK_MEDIUM_DIPM : LINK_AS_FOUND;
 }
@@ -72,7 +72,7 @@ LinkPower link_rest_of(const Work *w, size_t i)
 unsigned idle_latency_of(const Work *w, size_t i)
 {
 	const Profile *p = w->in->devices[i].profile;
-	double most_us = w->terms[i].p99_us, below_us = INFINITY;
+	double most_us = longest_wait_us(w, i), below_us = INFINITY;
 
 	if (p->kind != KIND_NVME || !allows(w, i, MECHANISM_LINK) || !limit_holds(w, i))
 		return 0;

@@ -53,10 +53,19 @@ static inline uint64_t mixed_in(uint64_t hash, uint64_t word)
 	return (hash ^ word) * 0x9E3779B97F4A7C15ULL ^ hash >> 29;
 }
 
+#define P99_SLOW 0.01 /* of the IOs take longer than the 99th percentile */
+
+/* No larger share of the IOs than `slow` may take longer. */
+typedef struct Ceiling {
+	double us; /* INFINITY: all may */
+	double slow;
+} Ceiling;
+
 /* What the policy's rules say of one device. */
 typedef struct Terms {
 	double weight, floor_mb_s, floor_share;
-	double p99_us;  /* at most; INFINITY: any */
+	Ceiling own;    /* of what it serves */
+	Ceiling hits;   /* of what it serves as a cache, by the rules of those that it caches */
 	double limit_w; /* while a budget binds; INFINITY: none */
 	unsigned forbidden;
 	bool protect, keep_awake, hold;
@@ -185,6 +194,15 @@ int work_new(const PlanInput *in, Work *ret); /* -ENOMEM */
 void work_done(Work *w);
 /* Fixes the setting of each device or gives it its frontier, as `needed` says. -ENOMEM. */
 int work_set(Work *w);
+
+/* plan-tail.c: how long IOs may take */
+void tails_fill(const PlanInput *in, Terms *terms);
+/* Does the device keep its ceilings in the setting, whose p99 under its mix this is? */
+bool tail_keeps(const Work *w, size_t i, const Setting *s, double p99_us);
+/* The reason why it is slow, where it is; PLAN_SHARE: it is not. */
+PlanReason tail_reason(const Work *w, size_t i, const PlannedDevice *d);
+/* The longest that a single IO may wait for the device to come back. */
+double longest_wait_us(const Work *w, size_t i);
 
 /* plan-sleep.c: who may sleep, and what follows for what lies above a disk */
 /* Is it asleep, and to be left asleep whatever the budget is? */

@@ -53,9 +53,19 @@ typedef struct PlanGroup {
 	double floors_yield_w; /* of PlanInput, for its limit */
 } PlanGroup;
 
+/* A device whose reads go through a cache first, and that cache, as indices into the devices. */
+typedef struct PlanTier {
+	size_t disk, cache;
+	double misses; /* the share of the reads of what is cached that reach the disk, 0..1 */
+} PlanTier;
+
 typedef struct PlanInput {
 	const PlanDevice *devices;
 	size_t n_devices;
+	/* Where a disk and its cache are such a pair, what the policy's p99 promises of the disk is
+	 * promised of both together. */
+	const PlanTier *tiers;
+	size_t n_tiers;
 	const PlanGroup *groups;
 	size_t n_groups;
 	size_t n_pools;
@@ -91,6 +101,8 @@ typedef enum PlanReason {
 	PLAN_PROTECTED,    /* the policy protects it */
 	PLAN_NO_KNOB,      /* nothing of it can be set */
 	PLAN_SLOW,         /* no setting is as fast as the policy wants it */
+	PLAN_SLOW_MISSES,  /* the same of the reads that its cache does not serve */
+	PLAN_SLOW_HITS,    /* the same of those that it serves as a cache */
 	PLAN_PINNED,       /* a claim pins its power state */
 	PLAN_PIN_FORBIDDEN, /* a claim would, and the policy does not allow it */
 	PLAN_IDLES_LIGHTLY, /* as found, but that it idles no deeper than the policy's p99 allows

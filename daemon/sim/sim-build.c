@@ -226,6 +226,25 @@ static int keep_awake(SimDevice *cache)
 	return 0;
 }
 
+/* Of each disk with a cache something goes by its name: all that lies on it. */
+static int name_tier(SimDevice *cache, const SimDevice *disk)
+{
+	char *behind = strdup(disk->device->name);
+	char *all = text_printf("%s%s%s", cache->device->cached_by_it,
+				*cache->device->cached_by_it ? " " : "", disk->device->name);
+
+	if (!behind || !all) {
+		free(behind);
+		free(all);
+		return -ENOMEM;
+	}
+	free(disk->device->behind);
+	disk->device->behind = behind;
+	free(cache->device->cached_by_it);
+	cache->device->cached_by_it = all;
+	return 0;
+}
+
 /* The disks of all sections go round the devices of the section that caches them. */
 static int add_caches(SimNode *n)
 {
@@ -249,6 +268,8 @@ static int add_caches(SimNode *n)
 					"[devices %s]: a device is the cache of "
 					"%d others at most",
 					own->name, SIM_FEEDS_MAX);
+			if (r >= 0)
+				r = name_tier(cache, n->devices[i]);
 			if (r >= 0)
 				r = keep_awake(cache);
 		}

@@ -186,6 +186,22 @@ static int counters(Device *d, DeviceCounters *ret)
 	return gone ? -ENODEV : 0;
 }
 
+/* What the disk has read for itself are the misses. */
+static int cache_reads(Device *d, const char *behind, CacheReads *ret)
+{
+	SimDevice *s = d->impl;
+	DeviceCounters own;
+	double hits;
+
+	(void)behind;
+	sim_device_advance_locked(s);
+	fill_counters(&s->record->truth, &own);
+	hits = s->record->truth.account.cached_reads;
+	sim_record_unlock(s->record);
+	*ret = (CacheReads){ (uint64_t)hits, own.ios[READ_IO] };
+	return 0;
+}
+
 static int power(Device *d, double *ret_w)
 {
 	SimDevice *s = d->impl;
@@ -244,6 +260,7 @@ void sim_device_init_ops(SimDevice *s, bool sensor)
 	s->ops.cgroup_read = cgroup_read;
 	s->ops.cgroup_write = cgroup_write;
 	s->ops.counters = counters;
+	s->ops.cache_reads = cache_reads;
 	s->ops.power = sensor ? power : NULL;
 	if (kind == KIND_NVME) {
 		s->ops.feature_get = feature_get;

@@ -30,7 +30,9 @@ PoolList *pool_list_free(PoolList *p)
 		pool_done(&p->list[i]);
 	for (size_t i = 0; p && i < p->n_caches; i++) {
 		names_done(&p->caches[i].disks);
+		names_done(&p->caches[i].behind);
 		free(p->caches[i].of);
+		free(p->caches[i].device);
 	}
 	if (p) {
 		free(p->caches);
@@ -118,15 +120,22 @@ static void keep_group_name(char *name)
 	*to = '\0';
 }
 
-/* The device, and so the disks that it lies on, holds writes of another one. */
-static int add_cache(const Finder *f, const char *device, const char *of)
+/* The device, and so the disks that it lies on, is the cache of another one, which has a name
+ * besides the kernel's. */
+static int add_cache(const Finder *f, const char *device, const char *cached, const char *of)
 {
 	Cache *c = ARRAY_GROW(f->to->caches, f->to->n_caches);
+	int r;
 
 	if (!c)
 		return -ENOMEM;
 	c->of = strdup(of);
-	return c->of ? add_disks(f, device, POOL_OF_ANY, &c->disks) : -ENOMEM;
+	c->device = strdup(cached);
+	r = c->of && c->device ? add_disks(f, device, POOL_OF_ANY, &c->disks) : -ENOMEM;
+	return r
+		       ?: topology_each_below(
+				  f->sysfs_root, cached, false, add_if_disk,
+				  &(DiskSearch){ .which = POOL_OF_ANY, .found = &c->behind });
 }
 
 static int add_mapped_caches(const Finder *f, const char *folder, const char *name)
@@ -138,7 +147,7 @@ static int add_mapped_caches(const Finder *f, const char *folder, const char *na
 	for (unsigned i = 0; i < n && r == 0; i++) {
 		_cleanup_free_ char *cache = topology_folder_of(f->sysfs_root, caches[i]);
 
-		r = cache ? add_cache(f, base_name(cache), name) : 0;
+		r = cache ? add_cache(f, base_name(cache), base_name(folder), name) : 0;
 	}
 	return r;
 }
@@ -186,7 +195,7 @@ static int add_bcache(const Finder *f, const char *folder)
 	int r = topology_cached(folder, &cached);
 
 	for (size_t i = 0; i < cached.n && r == 0; i++)
-		r = add_cache(f, base_name(folder), cached.list[i]);
+		r = add_cache(f, base_name(folder), cached.list[i], cached.list[i]);
 	return r;
 }
 
@@ -280,7 +289,11 @@ int pool_list_find(const char *sysfs_root, PoolDisks which, PoolList *p)
 	_cleanup_free_ char *devices = text_printf("%s/class/block", sysfs_root);
 	_cleanup_free_ char *btrfs = text_printf("%s/fs/btrfs", sysfs_root);
 	Finder f = { .sysfs_root = sysfs_root, .to = p, .which = which };
-	int r = devices && btrfs ? folder_each(devices, add_pools_of, &f) : -ENOMEM;
+	int r;
+
+	if (p->found)
+		return 0;
+	r = devices && btrfs ? folder_each(devices, add_pools_of, &f) : -ENOMEM;
 
 	if (r >= 0)
 		r = folder_each(btrfs, add_btrfs, &f);

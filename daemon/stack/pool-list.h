@@ -20,10 +20,12 @@ typedef struct Pool {
 	size_t largest; /* index of the one that names all pools which share disks with it */
 } Pool;
 
-/* Something that holds others' writes back, and what that lies on. */
+/* Something that holds others' writes back, or serves their reads, and what that lies on. */
 typedef struct Cache {
-	char *of;    /* "bcache0", or the name of a mapped device */
-	Names disks; /* flash as well */
+	char *of;     /* "bcache0", or the name of a mapped device */
+	char *device; /* its kernel name */
+	Names disks;  /* flash as well */
+	Names behind; /* what the cached device lies on; of a mapped one its caches are among it */
 } Cache;
 
 typedef struct PoolList {
@@ -36,5 +38,6 @@ typedef struct PoolList {
 
 PoolList *pool_list_new(void);
 PoolList *pool_list_free(PoolList *p); /* returns NULL */
-/* From sysfs and udev's database; reads no disk. -ENOMEM. */
+/* From sysfs and udev's database; reads no disk. Does nothing where they have been found. -ENOMEM.
+ */
 int pool_list_find(const char *sysfs_root, PoolDisks which, PoolList *p);

@@ -10,11 +10,6 @@
 #include "stack/pool-kinds.h"
 #include "stack/pool-list.h"
 
-static int find_once(const Topology *t, PoolDisks which, PoolList *p)
-{
-	return p->found ? 0 : pool_list_find(t->sysfs_root, which, p);
-}
-
 /* NULL: it is in none of these. */
 static const Pool *pool_with(const PoolList *p, const char *disk)
 {
@@ -28,8 +23,8 @@ char *pool_name(const Topology *t, const char *disk)
 {
 	const Pool *pool;
 
-	if (find_once(t, POOL_OF_SPINDLES, t->pools) < 0 ||
-	    find_once(t, POOL_OF_FLASH, t->flash_pools) < 0)
+	if (pool_list_find(t->sysfs_root, POOL_OF_SPINDLES, t->pools) < 0 ||
+	    pool_list_find(t->sysfs_root, POOL_OF_FLASH, t->flash_pools) < 0)
 		return NULL;
 	pool = pool_with(t->pools, disk) ?: pool_with(t->flash_pools, disk);
 	return strdup(pool ? pool->name : "");
@@ -40,7 +35,7 @@ int pool_redirect_target(const Topology *t, const char *disk, char **ret_why)
 	_cleanup_(names_done) Names of = {};
 	_cleanup_free_ char *why = NULL;
 	const PoolList *p = t->pools;
-	int r = find_once(t, POOL_OF_SPINDLES, t->pools);
+	int r = pool_list_find(t->sysfs_root, POOL_OF_SPINDLES, t->pools);
 
 	for (size_t i = 0; r >= 0 && i < p->n_caches; i++)
 		if (names_have(&p->caches[i].disks, disk))

@@ -78,7 +78,8 @@ ok "tells the wear of a disk" \
 	grep -qx "        Wear  10 of 10 start/stop cycles left today, [0-9.]* of [0-9.]* load/unload; 0 used" "$tmp/out"
 status "show of a drive that cannot wear out that way" 0 ctl show "$flash"
 ok "tells none" bash -c "! grep -q '^ *Wear ' '$tmp/out'"
-is "no cache lies above: its room has no number" "$(device "$a" '[.CacheDirty, .CacheRoom, .Redirect]')" '[0,null,"as found"]'
+is "no cache lies above: its room and its misses have no number" \
+	"$(device "$a" '[.CacheDirty, .CacheRoom, .CacheMisses, .Redirect]')" '[0,null,null,"as found"]'
 is "nobody has woken" "$(wakeups .)" '[]'
 
 ctl set 9W >"$tmp/out" 2>&1 # degraded until they sleep

@@ -14,6 +14,7 @@
 #include "model-store.h"
 #include "model/hybrid.h"
 #include "model/response.h"
+#include "model/service.h"
 
 static const Profile *profile(const char *name)
 {
@@ -142,6 +143,59 @@ static void few_misses_are_enough_for_the_99th_percentile(void **state)
 	assert_true(some_miss.half >= 0 && some_miss.half < 0.1);
 }
 
+/* In the closed form, at the depth that the device has in the mean. */
+static double slower_than(double us, const char *name, const HybridPart *part)
+{
+	Mix mix = MIX_UNKNOWN;
+	Prediction at;
+	double mean_us;
+
+	mix.depth = MAX(part->depth, 1.0);
+	predict(profile(name), &mix, &SETTING_AS_FOUND, &at);
+	mean_us = 1e6 * at.depth / at.iops;
+	return service_slower(at.p99_us / mean_us, us / mean_us);
+}
+
+static double slower_of_both(double us, double misses, const HybridPrediction *p)
+{
+	return (1 - misses) * slower_than(us, "samsung-pm9a3", &p->of[0]) +
+	       misses * slower_than(us, "seagate-exos-7e2000", &p->of[1]);
+}
+
+/* Not at one IO alone, because the net's service times differ by 0.3 of their mean at least, and a
+ * disk's by less; and not where as many IOs miss as may be slow, because the percentile falls
+ * between those of the cache and those of the disk, where there are none. */
+static void the_99th_percentile_of_a_cache_and_a_disk_has_a_closed_form(void **state)
+{
+	static const double misses[] = { 0.002, 0.005, 0.02, 0.05, 0.1, 0.3, 0.7 };
+
+	(void)state;
+	for (size_t i = 0; i < ELEMENTSOF(misses); i++)
+		for (unsigned depth = 4; depth <= (misses[i] < 0.01 ? 16 : 64); depth *= 4) {
+			HybridPrediction p = cached(1 - misses[i], 1, depth);
+
+			assert_true(slower_of_both(p.p99_us / 1.2, misses[i], &p) > 0.01);
+			assert_true(slower_of_both(p.p99_us * 1.2, misses[i], &p) < 0.01);
+		}
+}
+
+/* What the closed form says of the 99th percentile is what it is told. */
+static void one_io_in_a_hundred_is_slower_than_the_99th_percentile(void **state)
+{
+	(void)state;
+	for (double tail = 1.05; tail < 30; tail *= 1.3) {
+		double before = 1;
+
+		assert_float_equal(service_slower(tail, tail), 0.01, 1e-4);
+		for (double times = 0.05; times < 100; times *= 1.5) {
+			double slower = service_slower(tail, times);
+
+			assert_true(slower >= 0 && slower <= before);
+			before = slower;
+		}
+	}
+}
+
 static void more_disks_serve_more_and_answer_sooner(void **state)
 {
 	HybridPrediction before = cached(0.9, 1, 32);
@@ -188,6 +242,8 @@ int main(void)
 		cmocka_unit_test(what_the_devices_do_adds_up),
 		cmocka_unit_test(throughput_is_that_of_mean_value_analysis),
 		cmocka_unit_test(few_misses_are_enough_for_the_99th_percentile),
+		cmocka_unit_test(the_99th_percentile_of_a_cache_and_a_disk_has_a_closed_form),
+		cmocka_unit_test(one_io_in_a_hundred_is_slower_than_the_99th_percentile),
 		cmocka_unit_test(more_disks_serve_more_and_answer_sooner),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
 	};
