@@ -20,6 +20,8 @@ static void print_verbs(void)
 	     "  plan LIMIT           show what would be done; change nothing\n"
 	     "  explain [DEVICE]     say why devices are set as they are; list the last decisions\n"
 	     "  verify               read every setting back and tell what differs\n"
+	     "  doctor               say what this node offers, what is missing and who else sets what\n"
+	     "                       storpower sets, each with its remedy\n"
 	     "  monitor              print what happens as it happens\n"
 	     "  hold LIMIT -- CMD    limit while CMD runs\n"
 	     "  wake DEVICE          wake a disk; with --all every disk that sleeps\n"
@@ -76,7 +78,7 @@ static void print_options(void)
 	      "  --workload=WORDS     model frontier, predict, carbon, efficiency: \"read=70% random=100% chunk=16K depth=32\"\n"
 	      "  --depth=N            model predict: no more than N IOs outstanding at each device\n"
 	      "  --plot=FILE          model frontier: draw it to FILE.svg or FILE.png, by gnuplot\n"
-	      "  --profiles=DIR       model, carbon, efficiency: the directory of the profiles, instead of those in force\n"
+	      "  --profiles=DIR       doctor, model, carbon, efficiency: the directory of the profiles, instead of those in force\n"
 	      "  --destructive=SERIAL calibrate: measure writes too; SERIAL is the drive's serial number\n"
 	      "  --resume             calibrate: go on with one that was interrupted\n"
 	      "  --runs=N             calibrate: measure no more points than this; a quarter of all otherwise\n"
@@ -133,6 +135,7 @@ void ctl_help(void)
 	print_more_options();
 	puts("Exit status: 0 done; 1 failure; 2 wrong usage; 3 storpowerd not running;\n"
 	     "4 refused: not authorized, unknown name, invalid value, not confirmed; 5 verify: settings differ;\n"
+	     "doctor: a rival; 6 doctor: something is missing;\n"
 	     "6 set: in force, but the devices cannot get down to it; hold: that of CMD, 128+N when\n"
 	     "signal N killed it, 126 or 127 when it cannot be run or found, 125 when the limit was lost\n"
 	     "and not in force when CMD ended.");

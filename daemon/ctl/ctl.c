@@ -160,6 +160,7 @@ static const struct Verb {
 	  "LIMIT", verb_plan },
 	{ "explain", 0, 1, 0, "[DEVICE]", verb_explain },
 	{ "verify", 0, 0, BIT(OPT_WITNESS), "", verb_verify },
+	{ "doctor", 0, 0, BIT(OPT_PROFILES), "", verb_doctor },
 	{ "monitor", 0, 0, 0, "", verb_monitor },
 	{ "hold", 2, -1, CLAIM_OPTIONS, "LIMIT -- COMMAND [ARGUMENT...]", verb_hold },
 	{ "wake", 0, 1, BIT(OPT_ALL), "DEVICE | --all", verb_wake },

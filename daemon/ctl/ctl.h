@@ -105,6 +105,7 @@ int verb_top(Ctl *c);
 int verb_plan(Ctl *c);
 int verb_explain(Ctl *c);
 int verb_verify(Ctl *c);
+int verb_doctor(Ctl *c);
 int verb_monitor(Ctl *c);
 int verb_hold(Ctl *c);
 int verb_policy(Ctl *c);

@@ -5,7 +5,7 @@
 
 status "--help" 0 ctl --help
 ok "documents the exit status" grep -q "^Exit status:" "$tmp/out"
-for verb in status set clear list show top plan explain verify monitor hold wake wake-test \
+for verb in status set clear list show top plan explain verify doctor monitor hold wake wake-test \
 	policy model calibrate carbon efficiency metrics version; do
 	ok "--help knows $verb" grep -q "^  $verb " "$tmp/out"
 done
