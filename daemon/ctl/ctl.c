@@ -376,8 +376,27 @@ static int check_usage(Ctl *c, const struct Verb *v, uint64_t given)
 	return check_output(c, v);
 }
 
+/* "set 350 W": the blank belongs to the limit. */
+static int join_limit(Ctl *c, const struct Verb *v, char **ret_joined)
+{
+	const char *unit;
+	double value;
+
+	if (strncmp(v->usage, "LIMIT", strlen("LIMIT")) || c->n_args < 2 ||
+	    parse_quantity(c->args[0], &value, &unit) < 0 || *unit || !limit_is_unit(c->args[1]))
+		return STATUS_OK;
+	*ret_joined = text_printf("%s%s", c->args[0], c->args[1]);
+	if (!*ret_joined)
+		return complain(STATUS_FAILURE, "Out of memory");
+	c->args++;
+	c->n_args--;
+	c->args[0] = *ret_joined;
+	return STATUS_OK;
+}
+
 int main(int argc, char **argv)
 {
+	_cleanup_free_ char *joined = NULL;
 	Ctl c = { .address = getenv("STORPOWER_BUS") ?: "system",
 		  .tolerance_s = NAN,
 		  .pager = true,
@@ -400,7 +419,7 @@ int main(int argc, char **argv)
 		c.args++;
 		c.n_args--;
 	}
-	status = check_usage(&c, verb, given);
+	status = join_limit(&c, verb, &joined) ?: check_usage(&c, verb, given);
 	if (!status)
 		status = verb->run(&c);
 	pager_close();

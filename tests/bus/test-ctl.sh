@@ -19,7 +19,7 @@ device=$(ctl list --json=short | jq -r '.[0].Name')
 
 for wrong in "set" "set 80" "set -- -1W" "set 101%" "set nan%" "set 1e99W" "set 80% --for=soon" \
 	"set 80% --for=0s" "set 80% --device=a --group=b" \
-	"set 80% --replace --start-in=1h" "hold 80% --replace -- true" "plan" "plan 80" "plan 80% --device=a --group=b" "frob" "show" \
+	"set 80% --replace --start-in=1h" "hold 80% --replace -- true" "plan" "plan 80" "plan 80% --device=a --group=b" "frob" "show" "plan 80 x" \
 	"list --for=2h" "status --frob" "status extra" "hold 80%" "clear x" "clear 1 --all" \
 	"status --json=xml" "top --lines=0" "top --lines=x" "top sda" "list --once" "list -o narrow" "status -o wide" \
 	"list --claims --wakeups" "list --wake" "set 80% --wake" "wake" "wake sda --all" "wake-test"; do
@@ -48,6 +48,14 @@ ok "writes no escape codes to a file" bash -c "! grep -q $'\033' '$tmp/out'"
 status "list" 0 ctl list
 ok "fits 80 columns" test "$(wc -L <"$tmp/out")" -le 80
 ok "has a header" grep -q "^DEVICE .*AT MOST .*DRAWS .*SETTING" "$tmp/out"
+for limit in "350 W" "0.35 kW" 350w "350 w" 0.35kw; do
+	is "a limit may be typed as $limit" "$(ctl plan $limit --json | jq .Budget)" 350
+done
+is "and a share with a blank" "$(ctl plan 80 % --json | jq .Budget)" "$(ctl plan 80% --json | jq .Budget)"
+for time in 2hours "2 hours" 120min "1h 60 minutes"; do
+	is "a time may be typed as $time" "$(ctl set 100% --for="$time" --json | jq '.Cookie as $c | .Claims[] | select(.Cookie == $c).ExpiresIn / 60 | round')" 120
+	ctl clear "$(property 'Claims | max_by(.Cookie).Cookie')" >/dev/null
+done
 status "list -o wide" 0 ctl list -o wide
 ok "shows each device" grep -q "^$device " "$tmp/out"
 ok "has a header" grep -q "^DEVICE .*SETTING .*EXACTNESS .*REASON" "$tmp/out"
