@@ -79,7 +79,7 @@ typedef struct Ctl {
 	sd_bus *bus;
 	bool wide; /* every column, a line each */
 	bool json, json_pretty, pager, legend, all, claims, wakeups, once, wake, witness, replace,
-		yes, dry_run;
+		yes, dry_run, help, version;
 	const char *reason, *class, *device, *group, *policy, *forbid, *only;
 	const char *output, *format;  /* NULL: not given */
 	double tolerance_s;           /* NAN: not given */
@@ -120,7 +120,9 @@ int verb_efficiency(Ctl *c);
 int verb_report(Ctl *c);
 int verb_metrics(Ctl *c);
 
-void ctl_help(void); /* ctl-help.c */
+/* ctl-help.c */
+void ctl_help(const Ctl *c);
+void ctl_help_verb(const Ctl *c, const char *verb, const char *usage);
 
 /* Prints "storpowerctl: ..." on standard error and returns status. */
 int complain(int status, const char *format, ...) _printf_(2, 3);

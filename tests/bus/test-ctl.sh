@@ -5,12 +5,35 @@
 
 status "--help" 0 ctl --help
 ok "documents the exit status" grep -q "^Exit status:" "$tmp/out"
+ok "fits 80 columns" test "$(wc -L <"$tmp/out")" -le 80
 for verb in status set clear list show top plan explain verify doctor monitor hold wake wake-test \
-	policy model calibrate carbon efficiency metrics version; do
+	policy model calibrate carbon efficiency metrics version help; do
 	ok "--help knows $verb" grep -q "^  $verb " "$tmp/out"
 done
 status "--version needs no daemon" 0 ctl --version
 status "without a bus: 3" 3 ctl status
+
+# Whatever --help says takes an option does, and nothing else. -o has a line for each of its meanings.
+ctl help --json >"$tmp/verbs"
+mapfile -t verbs < <(jq -r '.[].Verb' "$tmp/verbs")
+told_options() { # VERB
+	ctl help "$1" | sed -n '/^  -/p' | grep -o -- '--[a-z-]*' | grep -v -x -- '--output' | sort -u | xargs
+}
+taken_options() { # VERB
+	jq -r --arg v "$1" '.[] | select(.Verb == $v).Options[] | select(. != "output") | "--" + .' "$tmp/verbs" | sort -u | xargs
+}
+is "--help has every verb" "$(ctl --help | sed -n '/^  status/,/^  help/s/^  \([a-z-]*\) .*/\1/p' | sort -u | xargs)" \
+	"$(printf '%s\n' "${verbs[@]}" | sort | xargs)"
+for verb in "${verbs[@]}"; do
+	is "help $verb tells of the options that $verb takes" "$(told_options "$verb")" "$(taken_options "$verb")"
+done
+is "--help has every option" "$(ctl --help | sed -n '/^Exit/q; /^  -/p' | grep -o -- '--[a-z][a-z-]*' | sort -u | xargs)" \
+	"$(jq -r '.[].Options[] | "--" + .' "$tmp/verbs" | sort -u | xargs)"
+is "VERB --help is the same as help VERB" "$(ctl plan --help)" "$(ctl help plan)"
+is "help is --help" "$(ctl help)" "$(ctl --help)"
+status "help of no verb is wrong usage" 2 ctl help stauts
+status "and so is help of two" 2 ctl help list plan
+
 start_bus
 status "without a daemon: 3" 3 ctl status
 ok "says what to do" grep -q "systemctl start storpowerd, or name its bus with --bus=" "$tmp/err"
