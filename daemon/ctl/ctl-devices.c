@@ -240,19 +240,29 @@ json_object *ctl_find_device(json_object *devices, const char *name)
 	return NULL;
 }
 
+int ctl_need_device(json_object *devices, const char *name, json_object **ret)
+{
+	json_object *d = ctl_find_device(devices, name);
+
+	if (!d) {
+		complain(0, "Unknown device \"%s\": storpowerctl list names those there are", name);
+		ctl_suggest_device(devices, ctl_device_name(name), "Name");
+		return STATUS_REFUSED;
+	}
+	*ret = d;
+	return STATUS_OK;
+}
+
 int verb_show(Ctl *c)
 {
 	_cleanup_json_ json_object *devices = NULL;
-	json_object *d;
+	json_object *d = NULL;
 	int status = ctl_get_devices(c, &devices);
 
+	if (!status)
+		status = ctl_need_device(devices, c->args[0], &d);
 	if (status)
 		return status;
-	d = ctl_find_device(devices, c->args[0]);
-	if (!d)
-		return complain(STATUS_REFUSED,
-				"Unknown device \"%s\": storpowerctl list names those there are",
-				c->args[0]);
 	if (c->json) {
 		json_print(c, d);
 		return STATUS_OK;

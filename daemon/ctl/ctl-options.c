@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "ctl/suggest.h"
 #include "model/gauss.h"
 
 const struct option ctl_options[] = {
@@ -214,13 +215,88 @@ static int take_option(Ctl *c, int option)
 	return STATUS_OK;
 }
 
+/* The argument that getopt_long() stumbled over: it stays at one of which letters are left. */
+static const char *stumbled_over(int argc, char **argv)
+{
+	if (optind < argc && optopt > 0 && optopt < OPT_FOR && argv[optind][0] == '-' &&
+	    strchr(argv[optind], optopt))
+		return argv[optind];
+	return argv[optind - 1];
+}
+
+/* "--clas=x" as "clas" */
+static void option_name(char *buf, size_t size, const char *text)
+{
+	text += strspn(text, "-");
+	snprintf(buf, size, "%.*s", (int)strcspn(text, "="), text);
+}
+
+/* Two of them begin so. */
+static bool is_ambiguous(const char *name)
+{
+	size_t n = 0;
+
+	for (const struct option *o = ctl_options; o->name; o++)
+		n += !strncmp(o->name, name, strlen(name));
+	return n > 1;
+}
+
+static const char *similar_option(const char *name)
+{
+	const char *names[80] = {};
+	size_t n = 0;
+
+	for (const struct option *o = ctl_options; o->name && n < ELEMENTSOF(names) - 1; o++)
+		names[n++] = o->name;
+	return suggest(name, names);
+}
+
+static int unknown_option(const char *text)
+{
+	const char *similar;
+	char name[64];
+
+	option_name(name, sizeof(name), text);
+	if (is_ambiguous(name))
+		return complain(STATUS_USAGE,
+				"--%s can be more than one option: see storpowerctl --help", name);
+	similar = similar_option(name);
+	return complain(STATUS_USAGE, "Unknown option --%s%s%s%s", name,
+			similar ? ": did you mean --" : ": see storpowerctl --help", similar ?: "",
+			similar ? "?" : "");
+}
+
+/* What getopt_long() does not take, in words of our own: "-5W" is no option to whoever types it. */
+static int refuse_option(int option, const char *text)
+{
+	char name[64];
+
+	option_name(name, sizeof(name), text);
+	if (isdigit((unsigned char)text[1]) || text[1] == '.')
+		return complain(
+			STATUS_USAGE,
+			"\"%s\" begins with \"-\", as options do, and no number here is below "
+			"0: a limit such as 80%% or 350W would be right",
+			text);
+	if (option == ':')
+		return complain(STATUS_USAGE, "%s wants a value: %s%s... would be right", text,
+				text, text[1] == '-' ? "=" : " ");
+	if (optopt >= OPT_FOR)
+		return complain(STATUS_USAGE, "--%s takes no value", name);
+	if (optopt)
+		return complain(STATUS_USAGE, "Unknown option -%c: see storpowerctl --help",
+				optopt);
+	return unknown_option(text);
+}
+
 int ctl_parse_options(Ctl *c, int argc, char **argv, uint64_t *ret_given)
 {
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, "hVo:", ctl_options, NULL)) >= 0) {
-		if (option == '?') /* it has said what is wrong */
-			return STATUS_USAGE;
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":hVo:", ctl_options, NULL)) >= 0) {
+		if (option == '?' || option == ':')
+			return refuse_option(option, stumbled_over(argc, argv));
 		if (option == 'o')
 			option = OPT_OUTPUT;
 		status = take_option(c, option);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ctl/ctl-options.h"
+#include "ctl/suggest.h"
 #include "ctl/words.h"
 
 #define MODEL_OPTIONS  (BIT(OPT_WORKLOAD) | BIT(OPT_PROFILES))
@@ -95,9 +96,17 @@ static int check_usage(Ctl *c, const struct Verb *v, uint64_t given)
 	return check_output(c, v);
 }
 
+/* "did you mean status?" */
 static int unknown_verb(const char *name)
 {
-	return complain(STATUS_USAGE, "Unknown verb \"%s\": see storpowerctl --help", name);
+	const char *names[ELEMENTSOF(verbs) + 1] = {}, *similar;
+
+	for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
+		names[i] = verbs[i].name;
+	similar = suggest(name, names);
+	return complain(STATUS_USAGE, "Unknown verb \"%s\": %s%s%s", name,
+			similar ? "did you mean " : "see storpowerctl --help", similar ?: "",
+			similar ? "?" : "");
 }
 
 /* "set 350 W": the blank belongs to the limit. */

@@ -205,6 +205,13 @@ static inline void json_putp(json_object **o)
 
 /* ctl-devices.c: by its name or its id; NULL. */
 json_object *ctl_find_device(json_object *devices, const char *name);
+/* Says what there is then, and returns STATUS_REFUSED. */
+int ctl_need_device(json_object *devices, const char *name, json_object **ret);
+
+/* ctl-suggest.c. Says what was probably meant by a name that no device or group has, and by one
+ * that the daemon has refused by this error. */
+void ctl_suggest_device(json_object *devices, const char *word, const char *key);
+void ctl_suggest_name(Ctl *c, const char *error);
 
 /* ctl-waiting.c. What GetWaiting() returns; NULL: the daemon does not know it. */
 json_object *ctl_get_waiting(Ctl *c);

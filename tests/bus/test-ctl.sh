@@ -32,7 +32,28 @@ is "--help has every option" "$(ctl --help | sed -n '/^Exit/q; /^  -/p' | grep -
 is "VERB --help is the same as help VERB" "$(ctl plan --help)" "$(ctl help plan)"
 is "help is --help" "$(ctl help)" "$(ctl --help)"
 status "help of no verb is wrong usage" 2 ctl help stauts
+ok "and suggests one" grep -q "did you mean status?$" "$tmp/err"
 status "and so is help of two" 2 ctl help list plan
+
+# meant ARGUMENTS WORDS: what is said to somebody whose fingers have slipped
+meant() {
+	ok "$1: $2" grep -qF -- "$2" <(ctl $1 2>&1)
+}
+meant stauts 'Unknown verb "stauts": did you mean status?'
+meant lits 'did you mean list?'
+meant stat 'did you mean status?'
+ok "but not where nothing is near" grep -q 'Unknown verb "frobnicate": see storpowerctl --help$' <(ctl frobnicate 2>&1)
+meant "model shw" "did you mean model show?"
+meant "set 80% --reson=x" "Unknown option --reson: did you mean --reason?"
+meant "set 80% --cla=x" "--cla can be more than one option"
+meant "set -5W" '"-5W" begins with "-", as options do, and no number here is below 0'
+meant "plan -0.5kW" "would be right"
+meant "set 80% --for" "--for wants a value"
+meant "set 80% --all=1" "--all takes no value"
+meant "list -x" "Unknown option -x"
+for wrong in stauts "set -5W" "set 80% --reson=x" "set 80% --for" "list -x" "help help help"; do
+	status "which is wrong usage: $wrong" 2 ctl $wrong
+done
 
 start_bus
 status "without a daemon: 3" 3 ctl status
@@ -71,6 +92,13 @@ ok "writes no escape codes to a file" bash -c "! grep -q $'\033' '$tmp/out'"
 status "list" 0 ctl list
 ok "fits 80 columns" test "$(wc -L <"$tmp/out")" -le 80
 ok "has a header" grep -q "^DEVICE .*AT MOST .*DRAWS .*SETTING" "$tmp/out"
+meant "show nmve0" 'Did you mean "nvme0"?'
+meant "explain nmve0" 'Did you mean "nvme0"?'
+meant "plan 80% --device=nmve0" 'Did you mean "nvme0"?'
+meant "plan 80% --group=flsh" 'Did you mean "flash"?'
+ok "another disk is no slip of the fingers" bash -c "! '$build/storpowerctl' show sdz 2>&1 | grep -q 'Did you mean'"
+mkdir -p "$tmp/files/etc/storpower" && touch "$tmp/files/etc/storpower/latency.policy"
+ok "a policy is meant" grep -q 'Did you mean "latency"?' <(STORPOWER_ROOT=$tmp/files ctl plan 80% --policy=latncy 2>&1)
 for limit in "350 W" "0.35 kW" 350w "350 w" 0.35kw; do
 	is "a limit may be typed as $limit" "$(ctl plan $limit --json | jq .Budget)" 350
 done
