@@ -290,7 +290,7 @@ static int look(Ctl *c, json_object **before, bool again)
 
 int verb_top(Ctl *c)
 {
-	bool again = c->bold && !c->once && !c->json;
+	bool again = c->escapes && !c->once && !c->json;
 	_cleanup_json_ json_object *before = NULL;
 	int status = sample(c, &before);
 

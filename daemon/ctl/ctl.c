@@ -191,18 +191,29 @@ static int run_verb(Ctl *c, uint64_t given)
 	return status ?: v->run(c);
 }
 
+/* A dumb terminal shows escapes as rubbish, and whoever has set NO_COLOR (no-color.org) wants no
+ * word to be marked. */
+static void find_terminal(Ctl *c)
+{
+	const char *term = getenv("TERM"), *plain = getenv("NO_COLOR");
+
+	c->terminal = isatty(STDOUT_FILENO);
+	c->escapes = c->terminal && term && *term && !streq(term, "dumb");
+	c->bold = c->escapes && !(plain && *plain);
+	c->width = words_terminal_width();
+}
+
 int main(int argc, char **argv)
 {
 	Ctl c = { .address = getenv("STORPOWER_BUS") ?: "system",
 		  .tolerance_s = NAN,
 		  .pager = true,
-		  .legend = true,
-		  .bold = isatty(STDOUT_FILENO),
-		  .width = words_terminal_width() };
+		  .legend = true };
 	uint64_t given = 0;
 	int status;
 
 	setlocale(LC_CTYPE, "");
+	find_terminal(&c);
 	status = ctl_parse_options(&c, argc, argv, &given);
 	if (status)
 		return status;

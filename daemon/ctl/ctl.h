@@ -86,7 +86,8 @@ typedef struct Ctl {
 	uint64_t for_us, start_in_us; /* 0: not given */
 	unsigned long lines;          /* likewise */
 	uint64_t patience_us;         /* with the daemon; 0: what is usual on the bus */
-	bool bold;                    /* standard output is a terminal */
+	bool terminal;                /* standard output is one */
+	bool escapes, bold;           /* it obeys escapes; words may be marked by them */
 	size_t width;                 /* of it */
 	char **args;                  /* after the verb */
 	int n_args;

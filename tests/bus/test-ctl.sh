@@ -107,6 +107,13 @@ for time in 2hours "2 hours" 120min "1h 60 minutes"; do
 	is "a time may be typed as $time" "$(ctl set 100% --for="$time" --json | jq '.Cookie as $c | .Claims[] | select(.Cookie == $c).ExpiresIn / 60 | round')" 120
 	ctl clear "$(property 'Claims | max_by(.Cookie).Cookie')" >/dev/null
 done
+escapes() { # VARIABLE...: how many lines of a list at a terminal have them
+	env TERM=xterm "$@" script -qec "'$build/storpowerctl' --no-pager list" /dev/null | grep -c $'\033'
+}
+is "at a terminal the header is bold" "$(escapes)" 1
+is "not with NO_COLOR" "$(escapes NO_COLOR=1)" 0
+is "nor on a dumb terminal" "$(escapes TERM=dumb)" 0
+is "an empty NO_COLOR is none" "$(escapes NO_COLOR=)" 1
 status "list -o wide" 0 ctl list -o wide
 ok "shows each device" grep -q "^$device " "$tmp/out"
 ok "has a header" grep -q "^DEVICE .*SETTING .*EXACTNESS .*REASON" "$tmp/out"
