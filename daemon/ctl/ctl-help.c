@@ -11,7 +11,8 @@
 #define NAME_WIDTH 23 /* of verbs and options, with the blanks around them */
 
 static const char verbs_text[] =
-	"  status               show budget, watts, throughput and claims (the default)\n"
+	"  status [DEVICE]      show budget, watts, throughput and claims of the node (the\n"
+	"                       default), or of a device\n"
 	"  set LIMIT            limit the node (or --device, --group) until cleared\n"
 	"  clear [COOKIE...]    end what \"set\" set; with --all every claim; or these claims\n"
 	"  list                 list the devices; with --claims the claims, with --wakeups the disks\n"

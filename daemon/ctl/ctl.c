@@ -29,7 +29,7 @@ static const struct Verb {
 	const char *usage;
 	int (*run)(Ctl *c);
 } verbs[] = {
-	{ "status", 0, 0, 0, "", verb_status },
+	{ "status", 0, 1, 0, "[DEVICE]", verb_status },
 	{ "set", 1, 1, CLAIM_OPTIONS | BIT(OPT_REPLACE) | BIT(OPT_YES) | BIT(OPT_DRY_RUN), "LIMIT",
 	  verb_set },
 	{ "clear", 0, -1, BIT(OPT_ALL) | BIT(OPT_WAKE), "[COOKIE...]", verb_clear },

@@ -64,7 +64,7 @@ device=$(ctl list --json=short | jq -r '.[0].Name')
 for wrong in "set" "set 80" "set -- -1W" "set 101%" "set nan%" "set 1e99W" "set 80% --for=soon" \
 	"set 80% --for=0s" "set 80% --device=a --group=b" \
 	"set 80% --replace --start-in=1h" "hold 80% --replace -- true" "plan" "plan 80" "plan 80% --device=a --group=b" "frob" "show" "plan 80 x" \
-	"list --for=2h" "status --frob" "status extra" "hold 80%" "clear x" "clear 1 --all" \
+	"list --for=2h" "status --frob" "status a b" "hold 80%" "clear x" "clear 1 --all" \
 	"status --json=xml" "top --lines=0" "top --lines=x" "top sda" "list --once" "list -o narrow" "status -o wide" \
 	"list --claims --wakeups" "list --wake" "set 80% --wake" "wake" "wake sda --all" "wake-test"; do
 	status "wrong usage is 2: $wrong" 2 ctl $wrong
@@ -92,6 +92,16 @@ ok "writes no escape codes to a file" bash -c "! grep -q $'\033' '$tmp/out'"
 status "list" 0 ctl list
 ok "fits 80 columns" test "$(wc -L <"$tmp/out")" -le 80
 ok "has a header" grep -q "^DEVICE .*AT MOST .*DRAWS .*SETTING" "$tmp/out"
+status "status DEVICE" 0 ctl status "$device"
+ok "is of that device" grep -q "^ *Device  $device, " "$tmp/out"
+ok "and tells the limit that holds it" grep -q "^ *Limit  90 % .* until cleared, by storpowerctl" "$tmp/out"
+ok "what it draws" grep -Eq "^ *Draws  .* W, (measured|modelled); at most .* W as" "$tmp/out"
+ok "and serves" grep -q "^ *Costs  " "$tmp/out"
+ok "and how to undo it" grep -q "^ *Undo  storpowerctl clear [0-9]*$" "$tmp/out"
+ok "and does not compare it with itself" bash -c "! grep -q 'The worst is' '$tmp/out'"
+ok "within 80 columns" test "$(wc -L <"$tmp/out")" -le 80
+is "in JSON it is the device" "$(ctl status "$device" --json | jq -r .Name)" "$device"
+meant "status nmve0" 'Did you mean "nvme0"?'
 meant "show nmve0" 'Did you mean "nvme0"?'
 meant "explain nmve0" 'Did you mean "nvme0"?'
 meant "plan 80% --device=nmve0" 'Did you mean "nvme0"?'
