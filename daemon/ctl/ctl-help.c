@@ -60,7 +60,7 @@ static const char options_text[] =
 	"  --reason=TEXT        set, hold: say why, for those who look\n"
 	"  --class=CLASS        set, hold: emergency, operator (default), signal, schedule\n"
 	"  --device=NAME        set, hold, plan: limit one device\n"
-	"  --group=NAME         set, hold, plan: limit one group\n"
+	"  --group=NAME         set, hold, plan: limit one group; list: the devices of this one alone\n"
 	"  --tolerance=SECONDS  set, hold, plan: the limit may be exceeded for a moment: twice the limit for\n"
 	"                       so long, or by less for longer (3s); none: never\n"
 	"  --replace            set: end your earlier claims on the same target; each \"set\" is a claim\n"

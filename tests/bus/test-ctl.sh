@@ -32,7 +32,7 @@ is "--help has every option" "$(ctl --help | sed -n '/^Exit/q; /^  -/p' | grep -
 is "VERB --help is the same as help VERB" "$(ctl plan --help)" "$(ctl help plan)"
 is "help is --help" "$(ctl help)" "$(ctl --help)"
 status "help of no verb is wrong usage" 2 ctl help stauts
-ok "and suggests one" grep -q "did you mean status?$" "$tmp/err"
+ok "and suggests one" grep -q 'did you mean status?$' "$tmp/err"
 status "and so is help of two" 2 ctl help list plan
 
 # meant ARGUMENTS WORDS: what is said to somebody whose fingers have slipped
@@ -101,12 +101,17 @@ ok "and how to undo it" grep -q "^ *Undo  storpowerctl clear [0-9]*$" "$tmp/out"
 ok "and does not compare it with itself" bash -c "! grep -q 'The worst is' '$tmp/out'"
 ok "within 80 columns" test "$(wc -L <"$tmp/out")" -le 80
 is "in JSON it is the device" "$(ctl status "$device" --json | jq -r .Name)" "$device"
+status "list --group" 0 ctl list --group="$(ctl list --json=short | jq -r '.[0].Group')" --json=short
+is "lists those of the group alone" "$(jq -r 'map(.Group) | unique | join(" ")' "$tmp/out")" "$(ctl list --json=short | jq -r '.[0].Group')"
+status "list of no group is refused" 4 ctl list --group=nosuch
+status "list --group --claims is wrong usage" 2 ctl list --group=x --claims
 meant "status nmve0" 'Did you mean "nvme0"?'
 meant "show nmve0" 'Did you mean "nvme0"?'
 meant "explain nmve0" 'Did you mean "nvme0"?'
 meant "plan 80% --device=nmve0" 'Did you mean "nvme0"?'
 meant "plan 80% --group=flsh" 'Did you mean "flash"?'
-ok "another disk is no slip of the fingers" bash -c "! '$build/storpowerctl' show sdz 2>&1 | grep -q 'Did you mean'"
+meant "list --group=fla" 'Did you mean "flash"?'
+ok "another disk is no slip of the fingers" bash -c "! '$build/storpowerctl' status sdz 2>&1 | grep -q 'Did you mean'"
 mkdir -p "$tmp/files/etc/storpower" && touch "$tmp/files/etc/storpower/latency.policy"
 ok "a policy is meant" grep -q 'Did you mean "latency"?' <(STORPOWER_ROOT=$tmp/files ctl plan 80% --policy=latncy 2>&1)
 for limit in "350 W" "0.35 kW" 350w "350 w" 0.35kw; do
@@ -117,6 +122,7 @@ for time in 2hours "2 hours" 120min "1h 60 minutes"; do
 	is "a time may be typed as $time" "$(ctl set 100% --for="$time" --json | jq '.Cookie as $c | .Claims[] | select(.Cookie == $c).ExpiresIn / 60 | round')" 120
 	ctl clear "$(property 'Claims | max_by(.Cookie).Cookie')" >/dev/null
 done
+
 escapes() { # VARIABLE...: how many lines of a list at a terminal have them
 	env TERM=xterm "$@" script -qec "'$build/storpowerctl' --no-pager list" /dev/null | grep -c $'\033'
 }
