@@ -37,11 +37,11 @@ void ctl_suggest_device(json_object *devices, const char *word, const char *key)
 	print_nearest(word, names);
 }
 
-static void suggest_policy(const char *word)
+char **ctl_policy_names(void)
 {
-	_cleanup_(strv_freep) char **paths = doctor_files(
-		getenv("STORPOWER_ROOT") ?: "",
-		"/etc/storpower/*.policy /run/storpower/*.policy " STORPOWER_DATADIR "/*.policy");
+	char **paths =
+		doctor_files(getenv("STORPOWER_ROOT") ?: "",
+			     "/etc/storpower/policies/*.policy " STORPOWER_DATADIR "/*.policy");
 
 	for (char **p = paths; p && *p; p++) {
 		const char *name = base_name(*p);
@@ -50,7 +50,14 @@ static void suggest_policy(const char *word)
 		memmove(*p, name, n);
 		(*p)[n] = '\0';
 	}
-	print_nearest(word, paths);
+	return paths;
+}
+
+static void suggest_policy(const char *word)
+{
+	_cleanup_(strv_freep) char **names = ctl_policy_names();
+
+	print_nearest(word, names);
 }
 
 void ctl_suggest_name(Ctl *c, const char *error)

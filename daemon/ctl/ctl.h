@@ -213,6 +213,7 @@ int ctl_need_device(json_object *devices, const char *name, json_object **ret);
  * that the daemon has refused by this error. */
 void ctl_suggest_device(json_object *devices, const char *word, const char *key);
 void ctl_suggest_name(Ctl *c, const char *error);
+char **ctl_policy_names(void); /* of the files that are there; strv_free() */
 
 /* ctl-waiting.c. What GetWaiting() returns; NULL: the daemon does not know it. */
 json_object *ctl_get_waiting(Ctl *c);

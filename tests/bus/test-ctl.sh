@@ -112,7 +112,7 @@ meant "plan 80% --device=nmve0" 'Did you mean "nvme0"?'
 meant "plan 80% --group=flsh" 'Did you mean "flash"?'
 meant "list --group=fla" 'Did you mean "flash"?'
 ok "another disk is no slip of the fingers" bash -c "! '$build/storpowerctl' status sdz 2>&1 | grep -q 'Did you mean'"
-mkdir -p "$tmp/files/etc/storpower" && touch "$tmp/files/etc/storpower/latency.policy"
+mkdir -p "$tmp/files/etc/storpower/policies" && touch "$tmp/files/etc/storpower/policies/latency.policy"
 ok "a policy is meant" grep -q 'Did you mean "latency"?' <(STORPOWER_ROOT=$tmp/files ctl plan 80% --policy=latncy 2>&1)
 for limit in "350 W" "0.35 kW" 350w "350 w" 0.35kw; do
 	is "a limit may be typed as $limit" "$(ctl plan $limit --json | jq .Budget)" 350
