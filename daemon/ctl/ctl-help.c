@@ -120,7 +120,8 @@ static const char options_text[] =
 	"  --json[=short|pretty]\n"
 	"  --no-pager, --no-legend\n"
 	"  --bus=BUS            system (default), session or an address; or $STORPOWER_BUS\n"
-	"  -h, --help           -V, --version\n";
+	"  -h, --help\n"
+	"  -V, --version\n";
 
 static const char limit_text[] =
 	"LIMIT is a share of the operating power (80%) or a power (350W, 0.35kW).";
@@ -229,6 +230,46 @@ static void print_blocks(const Ctl *c, const char *text, Concerns concerns, cons
 		if (!concerns || concerns(text, n, verb))
 			print_block(text, n, c->width);
 	}
+}
+
+/* "  --csv, --html=FILE   ..." is about csv and html. */
+static bool has_option(const char *block, const char *option)
+{
+	_cleanup_free_ char *name = strndup(block, name_length(block));
+	_cleanup_free_ char *sought = text_printf("--%s([=[,]|$)", option);
+
+	return name && sought && has(name, sought);
+}
+
+static char *about(const char *block, size_t n)
+{
+	char *text = strndup(block + name_length(block), n - name_length(block));
+
+	if (text)
+		unfold(text);
+	return text;
+}
+
+char *ctl_help_about_option(const char *option, const char *verb)
+{
+	for (size_t n, at = 0; options_text[at]; at += n) {
+		const char *block = options_text + at;
+
+		n = block_length(block);
+		if (has_option(block, option) && (!verb || is_for(block, n, verb)))
+			return about(block, n);
+	}
+	return NULL;
+}
+
+char *ctl_help_about_verb(const char *verb)
+{
+	for (size_t n, at = 0; verbs_text[at]; at += n) {
+		n = block_length(verbs_text + at);
+		if (begins_with(verbs_text + at, n, verb))
+			return about(verbs_text + at, n);
+	}
+	return NULL;
 }
 
 void ctl_help_verb(const Ctl *c, const char *verb, const char *usage)

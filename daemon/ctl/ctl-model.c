@@ -24,6 +24,11 @@ static const Subverb subverbs[] = {
 	{ "drift", 0, 0, false, false, false, "", model_drift },
 };
 
+const char *model_subverb(size_t index)
+{
+	return index < ELEMENTSOF(subverbs) ? subverbs[index].name : NULL;
+}
+
 static const Subverb *find(const char *name)
 {
 	for (size_t i = 0; i < ELEMENTSOF(subverbs); i++)

@@ -21,6 +21,7 @@
 	 BIT(OPT_GROUP) | BIT(OPT_TOLERANCE))
 
 static int verb_help(Ctl *c);
+static int verb_complete(Ctl *c);
 
 static const struct Verb {
 	const char *name;
@@ -65,6 +66,7 @@ static const struct Verb {
 	{ "metrics", 0, 0, BIT(OPT_OUTPUT) | BIT(OPT_FORMAT), "", verb_metrics },
 	{ "version", 0, 0, 0, "", verb_version },
 	{ "help", 0, 1, 0, "[VERB]", verb_help },
+	{ "complete", 0, -1, 0, "-- WORD...", verb_complete },
 };
 
 static const struct Verb *find_verb(const char *name)
@@ -102,7 +104,7 @@ static int unknown_verb(const char *name)
 {
 	const char *names[ELEMENTSOF(verbs) + 1] = {}, *similar;
 
-	for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
+	for (size_t i = 0; i < ELEMENTSOF(verbs) && verbs[i].run != verb_complete; i++)
 		names[i] = verbs[i].name;
 	similar = suggest(name, names);
 	return complain(STATUS_USAGE, "Unknown verb \"%s\": %s%s%s", name,
@@ -148,26 +150,35 @@ static json_object *options_json(uint64_t of_verb)
 	return names;
 }
 
-/* Every verb with the options that it takes, for completions and the like. */
-static void print_verbs_json(const Ctl *c)
+/* Every verb with the options that it takes, but for the last, which is for shells. */
+static json_object *verbs_json(void)
 {
-	_cleanup_json_ json_object *all = json_object_new_array();
+	json_object *all = json_object_new_array();
 
-	for (size_t i = 0; i < ELEMENTSOF(verbs); i++) {
+	for (const struct Verb *v = verbs; v->run != verb_complete; v++) {
 		json_object *o = json_object_new_object();
 
-		json_put_text(o, "Verb", verbs[i].name);
-		json_put_text(o, "Usage", verbs[i].usage);
-		json_object_object_add(o, "Options", options_json(verbs[i].options));
+		json_put_text(o, "Verb", v->name);
+		json_put_text(o, "Usage", v->usage);
+		json_object_object_add(o, "Options", options_json(v->options));
 		json_object_array_add(all, o);
 	}
-	json_print(c, all);
+	return all;
+}
+
+static int verb_complete(Ctl *c)
+{
+	_cleanup_json_ json_object *all = verbs_json();
+
+	return ctl_complete(c, all);
 }
 
 static int verb_help(Ctl *c)
 {
 	if (c->json) {
-		print_verbs_json(c);
+		_cleanup_json_ json_object *all = verbs_json();
+
+		json_print(c, all);
 		return STATUS_OK;
 	}
 	if (c->n_args)

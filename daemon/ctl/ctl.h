@@ -121,9 +121,15 @@ int verb_efficiency(Ctl *c);
 int verb_report(Ctl *c);
 int verb_metrics(Ctl *c);
 
+int ctl_complete(Ctl *c, json_object *verbs); /* ctl-complete.c */
+
 /* ctl-help.c */
 void ctl_help(const Ctl *c);
 void ctl_help_verb(const Ctl *c, const char *verb, const char *usage);
+/* What it says of a verb and of an option, "group", in one line; NULL: nothing. verb: what takes
+ * the option; NULL: whichever. */
+char *ctl_help_about_verb(const char *verb);
+char *ctl_help_about_option(const char *option, const char *verb);
 
 /* Prints "storpowerctl: ..." on standard error and returns status. */
 int complain(int status, const char *format, ...) _printf_(2, 3);
