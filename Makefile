@@ -135,6 +135,9 @@ INSTALLED = \
 	644:packaging/org.storpower1.conf:$(DBUSDIR)/system.d \
 	644:packaging/org.storpower1.service:$(DBUSDIR)/system-services \
 	644:packaging/storpower.conf:$(PREFIX)/share/doc/storpower \
+	644:packaging/completions/bash/storpowerctl:$(PREFIX)/share/bash-completion/completions \
+	644:packaging/completions/zsh/_storpowerctl:$(PREFIX)/share/zsh/site-functions \
+	644:packaging/completions/fish/storpowerctl.fish:$(PREFIX)/share/fish/vendor_completions.d \
 	$(foreach f,$(wildcard daemon/bus/*.xml),644:$(f):$(DBUSDIR)/interfaces) \
 	$(foreach f,$(wildcard man/*.[1-8]),644:$(f):$(call man-folder,$(f))) \
 	$(foreach f,$(wildcard policies/*.policy),644:$(f):$(DATADIR)) \

@@ -74,59 +74,83 @@ int parse_quantity(const char *s, double *ret_value, const char **ret_unit)
 	return 0;
 }
 
+static const struct LimitName {
+	const char *name;
+	LimitUnit unit;
+	double scale, max;
+} limit_names[] = {
+	{ "%", LIMIT_PERCENT, 1, 100 },          { "W", LIMIT_WATTS, 1, LIMIT_MAX_W },
+	{ "w", LIMIT_WATTS, 1, LIMIT_MAX_W },    { "mW", LIMIT_WATTS, 1e-3, LIMIT_MAX_W },
+	{ "kW", LIMIT_WATTS, 1e3, LIMIT_MAX_W }, { "kw", LIMIT_WATTS, 1e3, LIMIT_MAX_W },
+	{ "KW", LIMIT_WATTS, 1e3, LIMIT_MAX_W }, { "MW", LIMIT_WATTS, 1e6, LIMIT_MAX_W },
+};
+
+static const struct LimitName *find_limit_name(const char *unit)
+{
+	for (size_t i = 0; i < ELEMENTSOF(limit_names); i++)
+		if (streq(unit, limit_names[i].name))
+			return &limit_names[i];
+	return NULL;
+}
+
+bool limit_is_unit(const char *s)
+{
+	return find_limit_name(s);
+}
+
 int parse_limit(const char *s, double *ret_value, LimitUnit *ret_unit)
 {
-	static const struct {
-		const char *name;
-		LimitUnit unit;
-		double scale, max;
-	} units[] = {
-		{ "%", LIMIT_PERCENT, 1, 100 },           { "W", LIMIT_WATTS, 1, LIMIT_MAX_W },
-		{ "mW", LIMIT_WATTS, 1e-3, LIMIT_MAX_W }, { "kW", LIMIT_WATTS, 1e3, LIMIT_MAX_W },
-		{ "MW", LIMIT_WATTS, 1e6, LIMIT_MAX_W },
-	};
+	const struct LimitName *name;
 	const char *unit;
 	double v;
 	int r = parse_quantity(s, &v, &unit);
 
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < ELEMENTSOF(units); i++) {
-		if (!streq(unit, units[i].name))
-			continue;
-		v *= units[i].scale;
-		if (signbit(v) || v > units[i].max)
-			return -ERANGE;
-		*ret_value = v;
-		*ret_unit = units[i].unit;
-		return 0;
-	}
-	return -EINVAL;
+	name = find_limit_name(unit);
+	if (!name)
+		return -EINVAL;
+	v *= name->scale;
+	if (signbit(v) || v > name->max)
+		return -ERANGE;
+	*ret_value = v;
+	*ret_unit = name->unit;
+	return 0;
 }
 
 static const struct TimeUnit {
-	const char *name;
+	const char *names; /* with blanks around each */
 	uint64_t us;
 } time_units[] = {
-	{ "d", 86400 * USEC_PER_SEC },
-	{ "h", 3600 * USEC_PER_SEC },
-	{ "min", 60 * USEC_PER_SEC },
-	{ "m", 60 * USEC_PER_SEC },
-	{ "s", USEC_PER_SEC },
-	{ "ms", USEC_PER_MSEC },
-	{ "us", 1 },
+	{ " d day days ", 86400 * USEC_PER_SEC },
+	{ " h hr hour hours ", 3600 * USEC_PER_SEC },
+	{ " min m mins minute minutes ", 60 * USEC_PER_SEC },
+	{ " s sec secs second seconds ", USEC_PER_SEC },
+	{ " ms ", USEC_PER_MSEC },
+	{ " us ", 1 },
 };
+
+/* "min" of " min m mins ", but not "in". */
+static bool is_one_of(const char *names, const char *s, size_t n)
+{
+	char word[16];
+
+	if (n > sizeof(word) - 3)
+		return false;
+	snprintf(word, sizeof(word), " %.*s ", (int)n, s);
+	return strstr(names, word);
+}
 
 static int parse_time_unit(const char **s, uint64_t *ret_us)
 {
-	size_t n = strspn(*s, "dhmsinu");
+	size_t n = strspn(*s, "abcdefghijklmnopqrstuvwxyz");
 
 	if (n == 0 && **s == '\0') {
 		*ret_us = USEC_PER_SEC;
 		return 0;
 	}
 	for (size_t i = 0; i < ELEMENTSOF(time_units); i++)
-		if (strlen(time_units[i].name) == n && !strncmp(*s, time_units[i].name, n)) {
+		if (n > 0 && is_one_of(time_units[i].names, *s, n)) {
 			*ret_us = time_units[i].us;
 			*s += n;
 			return 0;

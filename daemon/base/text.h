@@ -26,12 +26,13 @@ int parse_quantity(const char *s, double *ret_value, const char **ret_unit);
 
 typedef enum LimitUnit { LIMIT_WATTS, LIMIT_PERCENT } LimitUnit;
 
-/* "80%", "350W", "0.35kW", "120mW" or "2MW"; a bare number is refused because nobody can know what
- * it means. Range: 0 % to 100 %, 0 W to 100 MW. */
+/* "80%", "350W", "350 w", "0.35kW", "120mW" or "2MW" ("mw" could be either); a bare number is
+ * refused because nobody can know what it means. Range: 0 % to 100 %, 0 W to 100 MW. */
 int parse_limit(const char *s, double *ret_value, LimitUnit *ret_unit);
+bool limit_is_unit(const char *s); /* "%", "W", ... */
 
-/* "90s", "5min", "2h", "1d", "1h30min", "500ms"; a bare number is seconds. Greater than zero, at
- * most 366 days. */
+/* "90s", "5min", "2h", "2hours", "1d", "1h30min", "500ms"; a bare number is seconds. Greater than
+ * zero, at most 366 days. */
 int parse_duration_us(const char *s, uint64_t *ret_us);
 
 /* Bytes: "4096", "4K"/"4KiB", "1M"/"1MiB" (powers of two). */

@@ -213,5 +213,6 @@ double cost_share(const Cost *cost, double *ret_mb_s, double *ret_full_mb_s)
 void cost_print(const Ctl *c, const Cost *cost, size_t indent)
 {
 	print_classes(c, cost, indent);
-	print_worst(c, cost, indent);
+	if (json_count(cost->devices) > 1)
+		print_worst(c, cost, indent);
 }

@@ -118,7 +118,7 @@ static bool means_no_daemon(const char *name)
 
 /* Prints the text of a D-Bus error as the outcome of `action`, and returns the status that it
  * means. */
-static int report(const Ctl *c, const char *action, const sd_bus_error *error, int r)
+static int report(Ctl *c, const char *action, const sd_bus_error *error, int r)
 {
 	bool failed;
 
@@ -135,8 +135,9 @@ static int report(const Ctl *c, const char *action, const sd_bus_error *error, i
 	failed = streq(error->name, "org.storpower1.Error.Failed") ||
 		 (strncmp(error->name, "org.storpower1.Error.", 21) &&
 		  !streq(error->name, SD_BUS_ERROR_ACCESS_DENIED));
-	return complain(failed ? STATUS_FAILURE : STATUS_REFUSED, "%s: %s", action,
-			error->message ?: error->name);
+	complain(0, "%s: %s", action, error->message ?: error->name);
+	ctl_suggest_name(c, error->name);
+	return failed ? STATUS_FAILURE : STATUS_REFUSED;
 }
 
 bool ctl_is_hopeless(const sd_bus_error *error)

@@ -357,7 +357,7 @@ static int explain_end(const Session *s, int r)
 static int measure(Session *s)
 {
 	const Ctl *c = s->ctl;
-	ProgressBar bar = { &s->c, c->bold, c->width };
+	ProgressBar bar = { &s->c, c->escapes, c->width };
 	const Rig rig = calibrate_real_rig(&s->rig);
 	int r = calibrate_run(&rig, &s->c, s->state, progress_tell, &bar);
 

@@ -85,18 +85,42 @@ static int list_claims(Ctl *c)
 	return STATUS_OK;
 }
 
+/* Leaves those of --group alone; an exit status. */
+static int keep_group(const Ctl *c, json_object **devices)
+{
+	json_object *kept = json_object_new_array();
+
+	for (size_t i = 0; i < json_count(*devices); i++) {
+		json_object *d = json_object_array_get_idx(*devices, i);
+
+		if (streq(json_text(d, "Group"), c->group))
+			json_object_array_add(kept, json_object_get(d));
+	}
+	if (!json_count(kept)) {
+		complain(0, "No device is of group \"%s\": storpowerctl list --json tells groups",
+			 c->group);
+		ctl_suggest_device(*devices, c->group, "Group");
+	}
+	json_object_put(*devices);
+	*devices = kept;
+	return json_count(kept) ? STATUS_OK : STATUS_REFUSED;
+}
+
 int verb_list(Ctl *c)
 {
 	_cleanup_json_ json_object *devices = NULL;
 	int status;
 
-	if (c->claims && c->wakeups)
-		return complain(STATUS_USAGE, "list takes --claims or --wakeups, not both");
+	if (c->claims + c->wakeups + !!c->group > 1)
+		return complain(STATUS_USAGE,
+				"list takes one of --claims, --wakeups and --group=, no more");
 	if (c->claims)
 		return list_claims(c);
 	if (c->wakeups)
 		return ctl_list_wakeups(c);
 	status = ctl_get_devices(c, &devices);
+	if (!status && c->group)
+		status = keep_group(c, &devices);
 	if (status)
 		return status;
 	if (c->json) {
@@ -249,19 +273,29 @@ json_object *ctl_find_device(json_object *devices, const char *name)
 	return NULL;
 }
 
+int ctl_need_device(json_object *devices, const char *name, json_object **ret)
+{
+	json_object *d = ctl_find_device(devices, name);
+
+	if (!d) {
+		complain(0, "Unknown device \"%s\": storpowerctl list names those there are", name);
+		ctl_suggest_device(devices, ctl_device_name(name), "Name");
+		return STATUS_REFUSED;
+	}
+	*ret = d;
+	return STATUS_OK;
+}
+
 int verb_show(Ctl *c)
 {
 	_cleanup_json_ json_object *devices = NULL;
-	json_object *d;
+	json_object *d = NULL;
 	int status = ctl_get_devices(c, &devices);
 
+	if (!status)
+		status = ctl_need_device(devices, c->args[0], &d);
 	if (status)
 		return status;
-	d = ctl_find_device(devices, c->args[0]);
-	if (!d)
-		return complain(STATUS_REFUSED,
-				"Unknown device \"%s\": storpowerctl list names those there are",
-				c->args[0]);
 	if (c->json) {
 		json_print(c, d);
 		return STATUS_OK;

@@ -4,6 +4,7 @@
 
 #include "ctl/ctl-model.h"
 #include "base/log.h"
+#include "ctl/suggest.h"
 
 typedef struct Subverb {
 	const char *name;
@@ -22,6 +23,11 @@ static const Subverb subverbs[] = {
 	{ "validate", 1, -1, false, false, false, " FILE...", model_validate },
 	{ "drift", 0, 0, false, false, false, "", model_drift },
 };
+
+const char *model_subverb(size_t index)
+{
+	return index < ELEMENTSOF(subverbs) ? subverbs[index].name : NULL;
+}
 
 static const Subverb *find(const char *name)
 {
@@ -50,16 +56,29 @@ static int check(const Ctl *c, const Subverb *v)
 	return STATUS_OK;
 }
 
+static int unknown(const char *name)
+{
+	const char *names[ELEMENTSOF(subverbs) + 1] = {}, *near;
+
+	for (size_t i = 0; i < ELEMENTSOF(subverbs); i++)
+		names[i] = subverbs[i].name;
+	near = suggest(name, names);
+	if (near)
+		return complain(STATUS_USAGE, "Unknown \"model %s\": did you mean model %s?", name,
+				near);
+	return complain(STATUS_USAGE,
+			"Unknown \"model %s\": list, show, frontier, predict, compare, "
+			"validate or drift would be right",
+			name);
+}
+
 int verb_model(Ctl *c)
 {
 	const Subverb *v = find(c->args[0]);
 	int status;
 
 	if (!v)
-		return complain(STATUS_USAGE,
-				"Unknown \"model %s\": list, show, frontier, predict, compare, "
-				"validate or drift would be right",
-				c->args[0]);
+		return unknown(c->args[0]);
 	c->args++;
 	c->n_args--;
 	status = check(c, v);

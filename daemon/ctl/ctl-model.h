@@ -15,6 +15,8 @@ int model_compare(Ctl *c);
 int model_validate(Ctl *c);
 int model_drift(Ctl *c);
 
+const char *model_subverb(size_t index); /* "list"; NULL: there are no more */
+
 /* model-find.c: the profiles that the daemon would find. */
 int model_read_store(const Ctl *c, ProfileStore **ret);
 

@@ -8,21 +8,9 @@
 
 #include "base/clock.h"
 #include "ctl/cost.h"
+#include "ctl/status.h"
 #include "ctl/table.h"
 #include "ctl/words.h"
-
-#define LABEL_WIDTH 11
-#define LINE_SIZE   512
-
-/* What is asked of the daemon for it. */
-typedef struct Screen {
-	const Ctl *ctl;
-	json_object *state, *devices;
-	json_object *waiting;   /* NULL: simulated, or unknown */
-	json_object *unlimited; /* planned without a limit; NULL: unknown */
-	json_object *claim;     /* that is the limit of the node; NULL: none */
-	json_object *advised;   /* that would be, and is not held; NULL: none */
-} Screen;
 
 /* A daemon that does not tell the node's own misses that of the node for all it says. */
 static double node_shortfall_w(json_object *state)
@@ -48,8 +36,7 @@ void print_degraded(json_object *state)
 		complain(0, "Degraded: a device has a problem: see storpowerctl list");
 }
 
-static void say(const Screen *s, const char *label, const char *format, ...) _printf_(3, 4);
-static void say(const Screen *s, const char *label, const char *format, ...)
+void say(const Screen *s, const char *label, const char *format, ...)
 {
 	char text[LINE_SIZE], padded[LABEL_WIDTH + 1];
 	va_list ap;
@@ -89,7 +76,7 @@ static void format_end(char *buf, size_t size, json_object *claim)
 			 json_true(claim, "Standing") ? "cleared" : "its owner ends it");
 }
 
-static void say_claim(const Screen *s, const char *label, json_object *claim)
+void say_claim(const Screen *s, const char *label, json_object *claim)
 {
 	const char *reason = json_text(claim, "Reason"), *target = json_text(claim, "Target");
 	char limit[64], end[64];
@@ -197,7 +184,7 @@ static void say_draw(const Screen *s)
 	say(s, "Held", "%s: %s%s", held, draw, since);
 }
 
-static void say_cost(const Screen *s)
+void say_cost(const Screen *s)
 {
 	const Cost cost = { s->devices, s->unlimited };
 	double full, mb_s, kept = cost_share(&cost, &mb_s, &full);
@@ -366,8 +353,11 @@ int verb_status(Ctl *c)
 {
 	_cleanup_json_ json_object *state = NULL, *devices = NULL, *plan = NULL, *waiting = NULL;
 	Screen s = { .ctl = c };
-	int status = ctl_get_state(c, &state);
+	int status;
 
+	if (c->n_args)
+		return status_of_device(c, c->args[0]);
+	status = ctl_get_state(c, &state);
 	if (!status && !c->json)
 		status = ctl_get_devices(c, &devices);
 	if (status)

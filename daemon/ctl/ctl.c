@@ -1,132 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <assert.h>
-#include <getopt.h>
 #include <locale.h>
 #include <math.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "ctl/ctl-options.h"
+#include "ctl/suggest.h"
 #include "ctl/words.h"
-#include "model/gauss.h"
 
-typedef enum Option {
-	OPT_FOR = 256,
-	OPT_START_IN,
-	OPT_REASON,
-	OPT_CLASS,
-	OPT_DEVICE,
-	OPT_GROUP,
-	OPT_FORBID,
-	OPT_ONLY,
-	OPT_POLICY,
-	OPT_ALL,
-	OPT_CLAIMS,
-	OPT_WAKEUPS,
-	OPT_WAKE,
-	OPT_REPLACE,
-	OPT_TOLERANCE,
-	OPT_ONCE,
-	OPT_WITNESS,
-	OPT_LINES,
-	OPT_OUTPUT,
-	OPT_YES,
-	OPT_DRY_RUN,
-	OPT_WORKLOAD,
-	OPT_DEPTH,
-	OPT_PLOT,
-	OPT_PROFILES,
-	OPT_DESTRUCTIVE,
-	OPT_RESUME,
-	OPT_RUNS,
-	OPT_GOAL,
-	OPT_DEPTHS,
-	OPT_CHUNKS,
-	OPT_EXPORT,
-	OPT_IMPORT,
-	OPT_FORMAT,
-	OPT_CARBON, /* and those that follow it in CarbonOption */
-	OPT_CARBON_LAST = OPT_CARBON + _CARBON_OPTION_MAX - 1,
-	OPT_SINCE,
-	OPT_UNTIL,
-	OPT_BY,
-	OPT_CSV,
-	OPT_HTML,
-	OPT_CLAIM,
-	OPT_LEDGER,
-	OPT_JSON, /* from here on: for every verb */
-	OPT_NO_PAGER,
-	OPT_NO_LEGEND,
-	OPT_BUS,
-} Option;
-
-static const struct option long_options[] = {
-	{ "for", required_argument, NULL, OPT_FOR },
-	{ "start-in", required_argument, NULL, OPT_START_IN },
-	{ "reason", required_argument, NULL, OPT_REASON },
-	{ "class", required_argument, NULL, OPT_CLASS },
-	{ "device", required_argument, NULL, OPT_DEVICE },
-	{ "group", required_argument, NULL, OPT_GROUP },
-	{ "forbid", required_argument, NULL, OPT_FORBID },
-	{ "only", required_argument, NULL, OPT_ONLY },
-	{ "policy", required_argument, NULL, OPT_POLICY },
-	{ "all", no_argument, NULL, OPT_ALL },
-	{ "claims", no_argument, NULL, OPT_CLAIMS },
-	{ "wakeups", no_argument, NULL, OPT_WAKEUPS },
-	{ "wake", no_argument, NULL, OPT_WAKE },
-	{ "replace", no_argument, NULL, OPT_REPLACE },
-	{ "tolerance", required_argument, NULL, OPT_TOLERANCE },
-	{ "once", no_argument, NULL, OPT_ONCE },
-	{ "witness", no_argument, NULL, OPT_WITNESS },
-	{ "lines", required_argument, NULL, OPT_LINES },
-	{ "output", required_argument, NULL, OPT_OUTPUT },
-	{ "yes", no_argument, NULL, OPT_YES },
-	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
-	{ "workload", required_argument, NULL, OPT_WORKLOAD },
-	{ "depth", required_argument, NULL, OPT_DEPTH },
-	{ "plot", required_argument, NULL, OPT_PLOT },
-	{ "profiles", required_argument, NULL, OPT_PROFILES },
-	{ "destructive", required_argument, NULL, OPT_DESTRUCTIVE },
-	{ "resume", no_argument, NULL, OPT_RESUME },
-	{ "runs", required_argument, NULL, OPT_RUNS },
-	{ "goal", required_argument, NULL, OPT_GOAL },
-	{ "depths", required_argument, NULL, OPT_DEPTHS },
-	{ "chunks", required_argument, NULL, OPT_CHUNKS },
-	{ "export", required_argument, NULL, OPT_EXPORT },
-	{ "import", required_argument, NULL, OPT_IMPORT },
-	{ "format", required_argument, NULL, OPT_FORMAT },
-	{ "ssd", required_argument, NULL, OPT_CARBON + CARBON_SSD },
-	{ "hdd", required_argument, NULL, OPT_CARBON + CARBON_HDD },
-	{ "ssd-energy", required_argument, NULL, OPT_CARBON + CARBON_SSD_ENERGY },
-	{ "hdd-energy", required_argument, NULL, OPT_CARBON + CARBON_HDD_ENERGY },
-	{ "ssd-embodied", required_argument, NULL, OPT_CARBON + CARBON_SSD_EMBODIED },
-	{ "hdd-embodied", required_argument, NULL, OPT_CARBON + CARBON_HDD_EMBODIED },
-	{ "size", required_argument, NULL, OPT_CARBON + CARBON_SIZE },
-	{ "rate", required_argument, NULL, OPT_CARBON + CARBON_RATE },
-	{ "hdd-rate", required_argument, NULL, OPT_CARBON + CARBON_HDD_RATE },
-	{ "scaling", required_argument, NULL, OPT_CARBON + CARBON_SCALING },
-	{ "life", required_argument, NULL, OPT_CARBON + CARBON_LIFE },
-	{ "intensity", required_argument, NULL, OPT_CARBON + CARBON_INTENSITY },
-	{ "price", required_argument, NULL, OPT_CARBON + CARBON_PRICE },
-	{ "protection", required_argument, NULL, OPT_CARBON + CARBON_PROTECTION },
-	{ "fill", required_argument, NULL, OPT_CARBON + CARBON_FILL },
-	{ "since", required_argument, NULL, OPT_SINCE },
-	{ "until", required_argument, NULL, OPT_UNTIL },
-	{ "by", required_argument, NULL, OPT_BY },
-	{ "csv", no_argument, NULL, OPT_CSV },
-	{ "html", required_argument, NULL, OPT_HTML },
-	{ "claim", required_argument, NULL, OPT_CLAIM },
-	{ "ledger", required_argument, NULL, OPT_LEDGER },
-	{ "json", optional_argument, NULL, OPT_JSON },
-	{ "no-pager", no_argument, NULL, OPT_NO_PAGER },
-	{ "no-legend", no_argument, NULL, OPT_NO_LEGEND },
-	{ "bus", required_argument, NULL, OPT_BUS },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
-	{},
-};
-
-#define BIT(option) (UINT64_C(1) << ((option)-OPT_FOR))
-static_assert(OPT_JSON - OPT_FOR < 64, "the options of a verb are 64 bits");
 #define MODEL_OPTIONS  (BIT(OPT_WORKLOAD) | BIT(OPT_PROFILES))
 #define CARBON_OPTIONS (BIT(OPT_CARBON + CARBON_PRICE) - BIT(OPT_CARBON))
 #define EFFICIENCY_OPTIONS                                                                         \
@@ -140,6 +20,9 @@ static_assert(OPT_JSON - OPT_FOR < 64, "the options of a verb are 64 bits");
 	(BIT(OPT_FOR) | BIT(OPT_START_IN) | BIT(OPT_REASON) | BIT(OPT_CLASS) | BIT(OPT_DEVICE) |   \
 	 BIT(OPT_GROUP) | BIT(OPT_TOLERANCE))
 
+static int verb_help(Ctl *c);
+static int verb_complete(Ctl *c);
+
 static const struct Verb {
 	const char *name;
 	int min_args, max_args; /* -1: any number */
@@ -147,11 +30,12 @@ static const struct Verb {
 	const char *usage;
 	int (*run)(Ctl *c);
 } verbs[] = {
-	{ "status", 0, 0, 0, "", verb_status },
+	{ "status", 0, 1, 0, "[DEVICE]", verb_status },
 	{ "set", 1, 1, CLAIM_OPTIONS | BIT(OPT_REPLACE) | BIT(OPT_YES) | BIT(OPT_DRY_RUN), "LIMIT",
 	  verb_set },
 	{ "clear", 0, -1, BIT(OPT_ALL) | BIT(OPT_WAKE), "[COOKIE...]", verb_clear },
-	{ "list", 0, 0, BIT(OPT_CLAIMS) | BIT(OPT_WAKEUPS) | BIT(OPT_OUTPUT), "", verb_list },
+	{ "list", 0, 0, BIT(OPT_GROUP) | BIT(OPT_CLAIMS) | BIT(OPT_WAKEUPS) | BIT(OPT_OUTPUT), "",
+	  verb_list },
 	{ "show", 1, 1, 0, "DEVICE", verb_show },
 	{ "top", 0, 0, BIT(OPT_ONCE) | BIT(OPT_LINES), "", verb_top },
 	{ "plan", 1, 1,
@@ -160,6 +44,7 @@ static const struct Verb {
 	  "LIMIT", verb_plan },
 	{ "explain", 0, 1, 0, "[DEVICE]", verb_explain },
 	{ "verify", 0, 0, BIT(OPT_WITNESS), "", verb_verify },
+	{ "doctor", 0, 0, BIT(OPT_PROFILES), "", verb_doctor },
 	{ "monitor", 0, 0, 0, "", verb_monitor },
 	{ "hold", 2, -1, CLAIM_OPTIONS, "LIMIT -- COMMAND [ARGUMENT...]", verb_hold },
 	{ "wake", 0, 1, BIT(OPT_ALL), "DEVICE | --all", verb_wake },
@@ -180,170 +65,9 @@ static const struct Verb {
 	{ "report", 0, 0, EFFICIENCY_OPTIONS | REPORT_OPTIONS | BIT(OPT_OUTPUT), "", verb_report },
 	{ "metrics", 0, 0, BIT(OPT_OUTPUT) | BIT(OPT_FORMAT), "", verb_metrics },
 	{ "version", 0, 0, 0, "", verb_version },
+	{ "help", 0, 1, 0, "[VERB]", verb_help },
+	{ "complete", 0, -1, 0, "-- WORD...", verb_complete },
 };
-
-static int parse_json(Ctl *c, const char *format)
-{
-	c->json = true;
-	c->json_pretty = !format || streq(format, "pretty");
-	if (!c->json_pretty && !streq(format, "short"))
-		return complain(STATUS_USAGE, "--json=%s: short or pretty would be right", format);
-	return STATUS_OK;
-}
-
-static int parse_lines(Ctl *c, const char *text)
-{
-	if (parse_unsigned(text, UINT32_MAX, &c->lines) >= 0 && c->lines)
-		return STATUS_OK;
-	return complain(STATUS_USAGE, "--lines=%s: a number of rows, at least 1, would be right",
-			text);
-}
-
-static int parse_depth(Ctl *c, const char *text)
-{
-	if (parse_unsigned(text, 65536, &c->model.depth) >= 0 && c->model.depth)
-		return STATUS_OK;
-	return complain(STATUS_USAGE, "--depth=%s: a number of IOs, 1 to 65536, would be right",
-			text);
-}
-
-static int parse_runs(Ctl *c, const char *text)
-{
-	if (parse_unsigned(text, GAUSS_POINTS_MAX, &c->calibrate.runs) >= 0 &&
-	    c->calibrate.runs >= 8)
-		return STATUS_OK;
-	return complain(STATUS_USAGE, "--runs=%s: a number of points, 8 to %d, would be right",
-			text, GAUSS_POINTS_MAX);
-}
-
-static int parse_goal(Ctl *c, const char *text)
-{
-	const char *unit = "";
-
-	if (parse_quantity(text, &c->calibrate.goal, &unit) < 0 || !streq(unit, "%") ||
-	    c->calibrate.goal < 1 || c->calibrate.goal > 50)
-		return complain(STATUS_USAGE,
-				"--goal=%s: a percentage such as 8%%, 1 to 50, would be right",
-				text);
-	c->calibrate.goal /= 100;
-	return STATUS_OK;
-}
-
-static int parse_duration(const char *option, const char *text, uint64_t *ret_us)
-{
-	if (parse_duration_us(text, ret_us) >= 0)
-		return STATUS_OK;
-	return complain(
-		STATUS_USAGE,
-		"--%s=%s: a duration such as 90s, 2h or 1h30min, at most 366d, would be right",
-		option, text);
-}
-
-static int parse_tolerance(Ctl *c, const char *text)
-{
-	uint64_t us = 0;
-
-	if (!streq(text, "none") && parse_duration_us(text, &us) < 0)
-		return complain(STATUS_USAGE,
-				"--tolerance=%s: none or a time such as 3s would be right", text);
-	c->tolerance_s = (double)us / USEC_PER_SEC;
-	return STATUS_OK;
-}
-
-static const char **text_option(Ctl *c, int option)
-{
-	if (option >= OPT_CARBON && option <= OPT_CARBON_LAST)
-		return &c->carbon.text[option - OPT_CARBON];
-	switch (option) {
-	case OPT_REASON: return &c->reason;
-	case OPT_CLASS: return &c->class;
-	case OPT_DEVICE: return &c->device;
-	case OPT_GROUP: return &c->group;
-	case OPT_FORBID: return &c->forbid;
-	case OPT_ONLY: return &c->only;
-	case OPT_POLICY: return &c->policy;
-	case OPT_WORKLOAD: return &c->model.workload;
-	case OPT_PLOT: return &c->model.plot;
-	case OPT_PROFILES: return &c->model.profiles;
-	case OPT_DESTRUCTIVE: return &c->calibrate.destructive;
-	case OPT_DEPTHS: return &c->calibrate.depths;
-	case OPT_CHUNKS: return &c->calibrate.chunks;
-	case OPT_EXPORT: return &c->calibrate.export;
-	case OPT_IMPORT: return &c->calibrate.import;
-	case OPT_SINCE: return &c->report.since;
-	case OPT_UNTIL: return &c->report.until;
-	case OPT_BY: return &c->report.by;
-	case OPT_HTML: return &c->report.html;
-	case OPT_CLAIM: return &c->report.claim;
-	case OPT_LEDGER: return &c->report.ledger;
-	case OPT_OUTPUT: return &c->output;
-	case OPT_FORMAT: return &c->format;
-	case OPT_BUS: return &c->address;
-	default: return NULL;
-	}
-}
-
-static int take_option(Ctl *c, int option)
-{
-	const char **text = text_option(c, option);
-
-	if (text) {
-		*text = optarg;
-		return STATUS_OK;
-	}
-	switch (option) {
-	case OPT_FOR: return parse_duration("for", optarg, &c->for_us);
-	case OPT_START_IN: return parse_duration("start-in", optarg, &c->start_in_us);
-	case OPT_TOLERANCE: return parse_tolerance(c, optarg);
-	case OPT_JSON: return parse_json(c, optarg);
-	case OPT_ALL: c->all = true; break;
-	case OPT_CLAIMS: c->claims = true; break;
-	case OPT_WAKEUPS: c->wakeups = true; break;
-	case OPT_WAKE: c->wake = true; break;
-	case OPT_YES: c->yes = true; break;
-	case OPT_DRY_RUN: c->dry_run = true; break;
-	case OPT_REPLACE: c->replace = true; break;
-	case OPT_ONCE: c->once = true; break;
-	case OPT_WITNESS: c->witness = true; break;
-	case OPT_LINES: return parse_lines(c, optarg);
-	case OPT_DEPTH: return parse_depth(c, optarg);
-	case OPT_RUNS: return parse_runs(c, optarg);
-	case OPT_GOAL: return parse_goal(c, optarg);
-	case OPT_CSV: c->report.csv = true; break;
-	case OPT_RESUME: c->calibrate.resume = true; break;
-	case OPT_NO_PAGER: c->pager = false; break;
-	case OPT_NO_LEGEND: c->legend = false; break;
-	default: /* getopt has said what is wrong */ return STATUS_USAGE;
-	}
-	return STATUS_OK;
-}
-
-/* -1: go on. */
-static int parse_options(Ctl *c, int argc, char **argv, uint64_t *ret_given)
-{
-	int option, status;
-
-	while ((option = getopt_long(argc, argv, "hVo:", long_options, NULL)) >= 0) {
-		if (option == 'h') {
-			ctl_help();
-			return STATUS_OK;
-		}
-		if (option == 'V') {
-			puts("storpowerctl " STORPOWER_VERSION);
-			return STATUS_OK;
-		}
-		if (option == 'o')
-			option = OPT_OUTPUT;
-		status = take_option(c, option);
-		if (status)
-			return status;
-		if (option < OPT_JSON)
-			*ret_given |= BIT(option);
-	}
-	c->args = argv + optind;
-	c->n_args = argc - optind;
-	return -1;
-}
 
 static const struct Verb *find_verb(const char *name)
 {
@@ -365,7 +89,7 @@ static int check_output(Ctl *c, const struct Verb *v)
 
 static int check_usage(Ctl *c, const struct Verb *v, uint64_t given)
 {
-	for (const struct option *o = long_options; o->val < OPT_JSON; o++)
+	for (const struct option *o = ctl_options; o->val < OPT_JSON; o++)
 		if (given & BIT(o->val) & ~v->options)
 			return complain(STATUS_USAGE, "%s takes no --%s: see storpowerctl --help",
 					v->name, o->name);
@@ -375,33 +99,143 @@ static int check_usage(Ctl *c, const struct Verb *v, uint64_t given)
 	return check_output(c, v);
 }
 
+/* "did you mean status?" */
+static int unknown_verb(const char *name)
+{
+	const char *names[ELEMENTSOF(verbs) + 1] = {}, *similar;
+
+	for (size_t i = 0; i < ELEMENTSOF(verbs) && verbs[i].run != verb_complete; i++)
+		names[i] = verbs[i].name;
+	similar = suggest(name, names);
+	return complain(STATUS_USAGE, "Unknown verb \"%s\": %s%s%s", name,
+			similar ? "did you mean " : "see storpowerctl --help", similar ?: "",
+			similar ? "?" : "");
+}
+
+/* "set 350 W": the blank belongs to the limit. */
+static int join_limit(Ctl *c, const struct Verb *v, char **ret_joined)
+{
+	const char *unit;
+	double value;
+
+	if (strncmp(v->usage, "LIMIT", strlen("LIMIT")) || c->n_args < 2 ||
+	    parse_quantity(c->args[0], &value, &unit) < 0 || *unit || !limit_is_unit(c->args[1]))
+		return STATUS_OK;
+	*ret_joined = text_printf("%s%s", c->args[0], c->args[1]);
+	if (!*ret_joined)
+		return complain(STATUS_FAILURE, "Out of memory");
+	c->args++;
+	c->n_args--;
+	c->args[0] = *ret_joined;
+	return STATUS_OK;
+}
+
+static int help_with(const Ctl *c, const char *name)
+{
+	const struct Verb *v = find_verb(name);
+
+	if (!v)
+		return unknown_verb(name);
+	ctl_help_verb(c, v->name, v->usage);
+	return STATUS_OK;
+}
+
+static json_object *options_json(uint64_t of_verb)
+{
+	json_object *names = json_object_new_array();
+
+	for (const struct option *o = ctl_options; o->name; o++)
+		if (o->val < OPT_FOR || o->val >= OPT_JSON || (of_verb & BIT(o->val)))
+			json_object_array_add(names, json_object_new_string(o->name));
+	return names;
+}
+
+/* Every verb with the options that it takes, but for the last, which is for shells. */
+static json_object *verbs_json(void)
+{
+	json_object *all = json_object_new_array();
+
+	for (const struct Verb *v = verbs; v->run != verb_complete; v++) {
+		json_object *o = json_object_new_object();
+
+		json_put_text(o, "Verb", v->name);
+		json_put_text(o, "Usage", v->usage);
+		json_object_object_add(o, "Options", options_json(v->options));
+		json_object_array_add(all, o);
+	}
+	return all;
+}
+
+static int verb_complete(Ctl *c)
+{
+	_cleanup_json_ json_object *all = verbs_json();
+
+	return ctl_complete(c, all);
+}
+
+static int verb_help(Ctl *c)
+{
+	if (c->json) {
+		_cleanup_json_ json_object *all = verbs_json();
+
+		json_print(c, all);
+		return STATUS_OK;
+	}
+	if (c->n_args)
+		return help_with(c, c->args[0]);
+	ctl_help(c);
+	return STATUS_OK;
+}
+
+static int run_verb(Ctl *c, uint64_t given)
+{
+	const struct Verb *v = c->n_args > 0 ? find_verb(c->args[0]) : &verbs[0];
+	_cleanup_free_ char *joined = NULL;
+	int status;
+
+	if (!v)
+		return unknown_verb(c->args[0]);
+	if (c->n_args > 0) {
+		c->args++;
+		c->n_args--;
+	}
+	status = join_limit(c, v, &joined) ?: check_usage(c, v, given);
+	return status ?: v->run(c);
+}
+
+/* A dumb terminal shows escapes as rubbish, and whoever has set NO_COLOR (no-color.org) wants no
+ * word to be marked. */
+static void find_terminal(Ctl *c)
+{
+	const char *term = getenv("TERM"), *plain = getenv("NO_COLOR");
+
+	c->terminal = isatty(STDOUT_FILENO);
+	c->escapes = c->terminal && term && *term && !streq(term, "dumb");
+	c->bold = c->escapes && !(plain && *plain);
+	c->width = words_terminal_width();
+}
+
 int main(int argc, char **argv)
 {
 	Ctl c = { .address = getenv("STORPOWER_BUS") ?: "system",
 		  .tolerance_s = NAN,
 		  .pager = true,
-		  .legend = true,
-		  .bold = isatty(STDOUT_FILENO),
-		  .width = words_terminal_width() };
-	const struct Verb *verb = &verbs[0];
+		  .legend = true };
 	uint64_t given = 0;
 	int status;
 
 	setlocale(LC_CTYPE, "");
-	status = parse_options(&c, argc, argv, &given);
-	if (status >= 0)
+	find_terminal(&c);
+	status = ctl_parse_options(&c, argc, argv, &given);
+	if (status)
 		return status;
-	if (c.n_args > 0) {
-		verb = find_verb(c.args[0]);
-		if (!verb)
-			return complain(STATUS_USAGE,
-					"Unknown verb \"%s\": see storpowerctl --help", c.args[0]);
-		c.args++;
-		c.n_args--;
+	if (c.help)
+		return c.n_args > 0 ? help_with(&c, c.args[0]) : verb_help(&c);
+	if (c.version) {
+		puts("storpowerctl " STORPOWER_VERSION);
+		return STATUS_OK;
 	}
-	status = check_usage(&c, verb, given);
-	if (!status)
-		status = verb->run(&c);
+	status = run_verb(&c, given);
 	pager_close();
 	sd_bus_flush_close_unref(c.bus);
 	return status;

@@ -79,14 +79,15 @@ typedef struct Ctl {
 	sd_bus *bus;
 	bool wide; /* every column, a line each */
 	bool json, json_pretty, pager, legend, all, claims, wakeups, once, wake, witness, replace,
-		yes, dry_run;
+		yes, dry_run, help, version;
 	const char *reason, *class, *device, *group, *policy, *forbid, *only;
 	const char *output, *format;  /* NULL: not given */
 	double tolerance_s;           /* NAN: not given */
 	uint64_t for_us, start_in_us; /* 0: not given */
 	unsigned long lines;          /* likewise */
 	uint64_t patience_us;         /* with the daemon; 0: what is usual on the bus */
-	bool bold;                    /* standard output is a terminal */
+	bool terminal;                /* standard output is one */
+	bool escapes, bold;           /* it obeys escapes; words may be marked by them */
 	size_t width;                 /* of it */
 	char **args;                  /* after the verb */
 	int n_args;
@@ -105,6 +106,7 @@ int verb_top(Ctl *c);
 int verb_plan(Ctl *c);
 int verb_explain(Ctl *c);
 int verb_verify(Ctl *c);
+int verb_doctor(Ctl *c);
 int verb_monitor(Ctl *c);
 int verb_hold(Ctl *c);
 int verb_policy(Ctl *c);
@@ -119,7 +121,15 @@ int verb_efficiency(Ctl *c);
 int verb_report(Ctl *c);
 int verb_metrics(Ctl *c);
 
-void ctl_help(void); /* ctl-help.c */
+int ctl_complete(Ctl *c, json_object *verbs); /* ctl-complete.c */
+
+/* ctl-help.c */
+void ctl_help(const Ctl *c);
+void ctl_help_verb(const Ctl *c, const char *verb, const char *usage);
+/* What it says of a verb and of an option, "group", in one line; NULL: nothing. verb: what takes
+ * the option; NULL: whichever. */
+char *ctl_help_about_verb(const char *verb);
+char *ctl_help_about_option(const char *option, const char *verb);
 
 /* Prints "storpowerctl: ..." on standard error and returns status. */
 int complain(int status, const char *format, ...) _printf_(2, 3);
@@ -202,6 +212,14 @@ static inline void json_putp(json_object **o)
 
 /* ctl-devices.c: by its name or its id; NULL. */
 json_object *ctl_find_device(json_object *devices, const char *name);
+/* Says what there is then, and returns STATUS_REFUSED. */
+int ctl_need_device(json_object *devices, const char *name, json_object **ret);
+
+/* ctl-suggest.c. Says what was probably meant by a name that no device or group has, and by one
+ * that the daemon has refused by this error. */
+void ctl_suggest_device(json_object *devices, const char *word, const char *key);
+void ctl_suggest_name(Ctl *c, const char *error);
+char **ctl_policy_names(void); /* of the files that are there; strv_free() */
 
 /* ctl-waiting.c. What GetWaiting() returns; NULL: the daemon does not know it. */
 json_object *ctl_get_waiting(Ctl *c);

@@ -187,7 +187,7 @@ static void print_all(const Ctl *c, const char *name, json_object *frontier,
 	pager_open(c);
 	print_head(c, name, json_member(frontier, "Present"));
 	print_candidates(c, json_member(frontier, "Candidates"));
-	if (c->bold && words_utf8())
+	if (c->terminal && words_utf8())
 		model_chart_print(c, curve);
 }
 

@@ -35,7 +35,7 @@ void pager_open(const Ctl *c)
 	const char *pager = getenv("STORPOWER_PAGER") ?: getenv("PAGER");
 	int fds[2];
 
-	if (!c->pager || !c->bold || (pager && (streq(pager, "") || streq(pager, "cat"))))
+	if (!c->pager || !c->terminal || (pager && (streq(pager, "") || streq(pager, "cat"))))
 		return;
 	if (pipe2(fds, 0) < 0)
 		return;

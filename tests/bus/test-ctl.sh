@@ -5,12 +5,56 @@
 
 status "--help" 0 ctl --help
 ok "documents the exit status" grep -q "^Exit status:" "$tmp/out"
-for verb in status set clear list show top plan explain verify monitor hold wake wake-test \
-	policy model calibrate carbon efficiency metrics version; do
+ok "fits 80 columns" test "$(wc -L <"$tmp/out")" -le 80
+for verb in status set clear list show top plan explain verify doctor monitor hold wake wake-test \
+	policy model calibrate carbon efficiency metrics version help; do
 	ok "--help knows $verb" grep -q "^  $verb " "$tmp/out"
 done
 status "--version needs no daemon" 0 ctl --version
 status "without a bus: 3" 3 ctl status
+
+# Whatever --help says takes an option does, and nothing else. -o has a line for each of its meanings.
+ctl help --json >"$tmp/verbs"
+mapfile -t verbs < <(jq -r '.[].Verb' "$tmp/verbs")
+told_options() { # VERB
+	ctl help "$1" | sed -n '/^  -/p' | grep -o -- '--[a-z-]*' | grep -v -x -- '--output' | sort -u | xargs
+}
+taken_options() { # VERB
+	jq -r --arg v "$1" '.[] | select(.Verb == $v).Options[] | select(. != "output") | "--" + .' "$tmp/verbs" | sort -u | xargs
+}
+is "--help has every verb" "$(ctl --help | sed -n '/^  status/,/^  help/s/^  \([a-z-]*\) .*/\1/p' | sort -u | xargs)" \
+	"$(printf '%s\n' "${verbs[@]}" | sort | xargs)"
+for verb in "${verbs[@]}"; do
+	is "help $verb tells of the options that $verb takes" "$(told_options "$verb")" "$(taken_options "$verb")"
+done
+is "--help has every option" "$(ctl --help | sed -n '/^Exit/q; /^  -/p' | grep -o -- '--[a-z][a-z-]*' | sort -u | xargs)" \
+	"$(jq -r '.[].Options[] | "--" + .' "$tmp/verbs" | sort -u | xargs)"
+is "VERB --help is the same as help VERB" "$(ctl plan --help)" "$(ctl help plan)"
+is "help is --help" "$(ctl help)" "$(ctl --help)"
+status "help of no verb is wrong usage" 2 ctl help stauts
+ok "and suggests one" grep -q 'did you mean status?$' "$tmp/err"
+status "and so is help of two" 2 ctl help list plan
+
+# meant ARGUMENTS WORDS: what is said to somebody whose fingers have slipped
+meant() {
+	ok "$1: $2" grep -qF -- "$2" <(ctl $1 2>&1)
+}
+meant stauts 'Unknown verb "stauts": did you mean status?'
+meant lits 'did you mean list?'
+meant stat 'did you mean status?'
+ok "but not where nothing is near" grep -q 'Unknown verb "frobnicate": see storpowerctl --help$' <(ctl frobnicate 2>&1)
+meant "model shw" "did you mean model show?"
+meant "set 80% --reson=x" "Unknown option --reson: did you mean --reason?"
+meant "set 80% --cla=x" "--cla can be more than one option"
+meant "set -5W" '"-5W" begins with "-", as options do, and no number here is below 0'
+meant "plan -0.5kW" "would be right"
+meant "set 80% --for" "--for wants a value"
+meant "set 80% --all=1" "--all takes no value"
+meant "list -x" "Unknown option -x"
+for wrong in stauts "set -5W" "set 80% --reson=x" "set 80% --for" "list -x" "help help help"; do
+	status "which is wrong usage: $wrong" 2 ctl $wrong
+done
+
 start_bus
 status "without a daemon: 3" 3 ctl status
 ok "says what to do" grep -q "systemctl start storpowerd, or name its bus with --bus=" "$tmp/err"
@@ -19,8 +63,8 @@ device=$(ctl list --json=short | jq -r '.[0].Name')
 
 for wrong in "set" "set 80" "set -- -1W" "set 101%" "set nan%" "set 1e99W" "set 80% --for=soon" \
 	"set 80% --for=0s" "set 80% --device=a --group=b" \
-	"set 80% --replace --start-in=1h" "hold 80% --replace -- true" "plan" "plan 80" "plan 80% --device=a --group=b" "frob" "show" \
-	"list --for=2h" "status --frob" "status extra" "hold 80%" "clear x" "clear 1 --all" \
+	"set 80% --replace --start-in=1h" "hold 80% --replace -- true" "plan" "plan 80" "plan 80% --device=a --group=b" "frob" "show" "plan 80 x" \
+	"list --for=2h" "status --frob" "status a b" "hold 80%" "clear x" "clear 1 --all" \
 	"status --json=xml" "top --lines=0" "top --lines=x" "top sda" "list --once" "list -o narrow" "status -o wide" \
 	"list --claims --wakeups" "list --wake" "set 80% --wake" "wake" "wake sda --all" "wake-test"; do
 	status "wrong usage is 2: $wrong" 2 ctl $wrong
@@ -48,6 +92,44 @@ ok "writes no escape codes to a file" bash -c "! grep -q $'\033' '$tmp/out'"
 status "list" 0 ctl list
 ok "fits 80 columns" test "$(wc -L <"$tmp/out")" -le 80
 ok "has a header" grep -q "^DEVICE .*AT MOST .*DRAWS .*SETTING" "$tmp/out"
+status "status DEVICE" 0 ctl status "$device"
+ok "is of that device" grep -q "^ *Device  $device, " "$tmp/out"
+ok "and tells the limit that holds it" grep -q "^ *Limit  90 % .* until cleared, by storpowerctl" "$tmp/out"
+ok "what it draws" grep -Eq "^ *Draws  .* W, (measured|modelled); at most .* W as" "$tmp/out"
+ok "and serves" grep -q "^ *Costs  " "$tmp/out"
+ok "and how to undo it" grep -q "^ *Undo  storpowerctl clear [0-9]*$" "$tmp/out"
+ok "and does not compare it with itself" bash -c "! grep -q 'The worst is' '$tmp/out'"
+ok "within 80 columns" test "$(wc -L <"$tmp/out")" -le 80
+is "in JSON it is the device" "$(ctl status "$device" --json | jq -r .Name)" "$device"
+status "list --group" 0 ctl list --group="$(ctl list --json=short | jq -r '.[0].Group')" --json=short
+is "lists those of the group alone" "$(jq -r 'map(.Group) | unique | join(" ")' "$tmp/out")" "$(ctl list --json=short | jq -r '.[0].Group')"
+status "list of no group is refused" 4 ctl list --group=nosuch
+status "list --group --claims is wrong usage" 2 ctl list --group=x --claims
+meant "status nmve0" 'Did you mean "nvme0"?'
+meant "show nmve0" 'Did you mean "nvme0"?'
+meant "explain nmve0" 'Did you mean "nvme0"?'
+meant "plan 80% --device=nmve0" 'Did you mean "nvme0"?'
+meant "plan 80% --group=flsh" 'Did you mean "flash"?'
+meant "list --group=fla" 'Did you mean "flash"?'
+ok "another disk is no slip of the fingers" bash -c "! '$build/storpowerctl' status sdz 2>&1 | grep -q 'Did you mean'"
+mkdir -p "$tmp/files/etc/storpower/policies" && touch "$tmp/files/etc/storpower/policies/latency.policy"
+ok "a policy is meant" grep -q 'Did you mean "latency"?' <(STORPOWER_ROOT=$tmp/files ctl plan 80% --policy=latncy 2>&1)
+for limit in "350 W" "0.35 kW" 350w "350 w" 0.35kw; do
+	is "a limit may be typed as $limit" "$(ctl plan $limit --json | jq .Budget)" 350
+done
+is "and a share with a blank" "$(ctl plan 80 % --json | jq .Budget)" "$(ctl plan 80% --json | jq .Budget)"
+for time in 2hours "2 hours" 120min "1h 60 minutes"; do
+	is "a time may be typed as $time" "$(ctl set 100% --for="$time" --json | jq '.Cookie as $c | .Claims[] | select(.Cookie == $c).ExpiresIn / 60 | round')" 120
+	ctl clear "$(property 'Claims | max_by(.Cookie).Cookie')" >/dev/null
+done
+
+escapes() { # VARIABLE...: how many lines of a list at a terminal have them
+	env TERM=xterm "$@" script -qec "'$build/storpowerctl' --no-pager list" /dev/null | grep -c $'\033'
+}
+is "at a terminal the header is bold" "$(escapes)" 1
+is "not with NO_COLOR" "$(escapes NO_COLOR=1)" 0
+is "nor on a dumb terminal" "$(escapes TERM=dumb)" 0
+is "an empty NO_COLOR is none" "$(escapes NO_COLOR=)" 1
 status "list -o wide" 0 ctl list -o wide
 ok "shows each device" grep -q "^$device " "$tmp/out"
 ok "has a header" grep -q "^DEVICE .*SETTING .*EXACTNESS .*REASON" "$tmp/out"

@@ -73,10 +73,11 @@ static void a_limit_needs_a_unit_and_a_possible_value(void **state)
 		{ "100%", 100, LIMIT_PERCENT }, { "62.5 %", 62.5, LIMIT_PERCENT },
 		{ "350W", 350, LIMIT_WATTS },   { "0.35kW", 350, LIMIT_WATTS },
 		{ "2MW", 2e6, LIMIT_WATTS },    { "120mW", 0.12, LIMIT_WATTS },
-		{ "350 W", 350, LIMIT_WATTS },
+		{ "350 W", 350, LIMIT_WATTS },  { "350w", 350, LIMIT_WATTS },
+		{ "1.5kw", 1500, LIMIT_WATTS }, { "1 KW", 1000, LIMIT_WATTS },
 	};
-	static const char *const no_number[] = { "",     "80",   "W",    "%",   "80 percent",
-						 "80%%", "nanW", "infW", "80w", "1e3W" };
+	static const char *const no_number[] = { "",     "80",   "W",    "%",    "80 percent",
+						 "80%%", "nanW", "infW", "80mw", "1e3W" };
 	static const char *const no_range[] = { "101%", "-1%", "-0W", "-5W", "101MW" };
 	LimitUnit unit;
 	double v;
@@ -110,9 +111,17 @@ static void a_duration_adds_up_its_parts(void **state)
 		{ "500ms", 500 * USEC_PER_MSEC },
 		{ "1.5s", 1500 * USEC_PER_MSEC },
 		{ "7us", 7 },
+		{ "2hours", 7200 * USEC_PER_SEC },
+		{ "1 hour 30 minutes", 5400 * USEC_PER_SEC },
+		{ "90min", 5400 * USEC_PER_SEC },
+		{ "1day", 86400 * USEC_PER_SEC },
+		{ "10 secs", 10 * USEC_PER_SEC },
 		{ "366d", 366ULL * 86400 * USEC_PER_SEC },
 	};
-	static const char *const bad[] = { "", "s", "5x", "5minutes", "-", "nan", "1h-" };
+	static const char *const bad[] = {
+		"",  "s",   "5x", "5in", "5hou", "5years", "5abcdefghijklmnopqrstuvw",
+		"-", "nan", "1h-"
+	};
 	static const char *const no_range[] = { "0", "0s", "-5s", "367d", "1h-5min" };
 	uint64_t us;
 
