@@ -81,22 +81,35 @@ static int read_text(sd_bus_message *m, const char *name, char type, void *ret, 
 	return 0;
 }
 
+/* Callers write 3600 in whatever type their language has for it. */
 static int read_number(sd_bus_message *m, const char *name, char type, double *ret,
 		       sd_bus_error *error)
 {
 	union {
 		double d;
-		uint64_t t;
+		uint8_t y;
+		int16_t n;
+		uint16_t q;
+		int32_t i;
 		uint32_t u;
+		int64_t x;
+		uint64_t t;
 	} v;
 	int r;
 
-	if (type != 'd' && type != 't' && type != 'u')
-		return wrong_type(error, name, "a number of type d, t or u");
+	if (!type || !strchr("ynqiuxtd", type))
+		return wrong_type(error, name, "a number");
 	r = sd_bus_message_read_basic(m, type, &v);
 	if (r < 0)
 		return r;
-	*ret = type == 'd' ? v.d : type == 't' ? (double)v.t : v.u;
+	*ret = type == 'y'   ? v.y
+	       : type == 'n' ? v.n
+	       : type == 'q' ? v.q
+	       : type == 'i' ? v.i
+	       : type == 'u' ? v.u
+	       : type == 'x' ? (double)v.x
+	       : type == 't' ? (double)v.t
+			     : v.d;
 	return 0;
 }
 
@@ -145,19 +158,17 @@ static int read_flag(sd_bus_message *m, const char *name, char type, void *ret, 
 static int read_power_state(sd_bus_message *m, const char *name, char type, void *ret,
 			    sd_bus_error *error)
 {
-	int32_t state = -1;
-	int r;
+	double state = NAN;
+	int r = read_number(m, name, type, &state, error);
 
-	if (type != 'i')
-		return wrong_type(error, name, "a number of type i");
-	r = sd_bus_message_read_basic(m, 'i', &state);
 	if (r < 0)
 		return r;
-	if (state < 0 || state >= POWER_STATES)
+	if (!(state >= 0 && state < POWER_STATES && state == floor(state)))
 		return sd_bus_error_setf(error, BUS_ERROR_INVALID_OPTION,
-					 "Option \"%s\" is out of range: 0 to %d would be right",
+					 "Option \"%s\" is out of range: a whole number from 0 to "
+					 "%d would be right",
 					 name, POWER_STATES - 1);
-	*(int *)ret = state;
+	*(int *)ret = (int)state;
 	return 0;
 }
 

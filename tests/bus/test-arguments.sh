@@ -45,7 +45,7 @@ for text in $'\u009b31m' $'\u202egpj' $'\u2066x' $'\u061cx' $'a\u2028b' $'\e[31m
 	ok "SetPolicy of $(printf %q "$text") is refused" refused UnknownPolicy SetPolicy "$text"
 	ok "no error repeats it" not_repeated "$text"
 done
-for seconds in "[1.0]" "@ad []" "(1.0,)" "{'a': 1.0}" "<1.0>" "'1'" "true" "int32 5" "byte 0x05" "@s ''"; do
+for seconds in "[1.0]" "@ad []" "(1.0,)" "{'a': 1.0}" "<1.0>" "'1'" "true" "@s ''"; do
 	for option in for_seconds start_in_seconds; do
 		bad InvalidOption "{'$option': <$seconds>}"
 	done
@@ -68,6 +68,20 @@ bad UnknownDevice "{'device': <'nosuch'>}"
 bad UnknownDevice "{'device': <''>}"
 bad UnknownGroup "{'group': <'nosuch'>}"
 bad UnknownGroup "{'group': <''>}"
+
+bad InvalidOption "{'for_seconds': <int32 -5>}"
+bad InvalidOption "{'device': <'nvme0'>, 'power-state': <0.5>}"
+bad InvalidOption "{'device': <'nvme0'>, 'power-state': <int64 -1>}"
+bad InvalidOption "{'device': <'nvme0'>, 'power-state': <true>}"
+for number in "byte 0x05" "int16 5" "uint16 5" "5" "uint32 5" "int64 5" "uint64 5" "5.0"; do
+	for option in for_seconds start_in_seconds tolerance_seconds; do
+		ok "$option may be a number of any type: $number" \
+			grep -q "uint64" <(call SetBudget 100 % "{'$option': <$number>}")
+	done
+	ok "and so may those of Plan: $number" \
+		grep -q "CapPower" <(call Plan 100 % "{'tolerance_seconds': <$number>}")
+done
+ok "these claims end with their callers" eventually claim_count_is 0
 
 ok "an unknown policy is refused" refused UnknownPolicy SetPolicy nosuch
 ok "a path is no policy" refused UnknownPolicy SetPolicy ../../etc/passwd
