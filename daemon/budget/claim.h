@@ -38,6 +38,7 @@ typedef struct Claim {
 	char *owner;  /* unique bus name; NULL: a standing claim */
 	char *bus; /* the id of the bus on which that is its name; NULL: unknown, it is not saved */
 	uint64_t created_us;
+	uint64_t changed_us;      /* its limit, class or tolerance was changed last; 0: never */
 	uint64_t start_us;        /* 0: at once */
 	uint64_t expiry_us;       /* USEC_NEVER: until released */
 	uint64_t owned_expiry_us; /* not 0: its owner is away, and this is its expiry with one */
@@ -60,6 +61,24 @@ DEFINE_CLEANUP(Claims *, claims_free);
 int claims_add(Claims *c, const Claim *claim, uint64_t *ret_cookie);
 /* -ENOENT. */
 int claims_release(Claims *c, uint64_t cookie);
+/* What is to be changed of a claim. */
+typedef struct ClaimChange {
+	bool sets_limit; /* false: the next two stay */
+	double limit;
+	LimitUnit unit;
+	int class;          /* -1: it stays */
+	const char *reason; /* NULL: it stays */
+	double tolerance_s; /* NAN: it stays */
+	/* It ends so long from now, or from its start if that is yet to come; 0: its end stays,
+	 * USEC_NEVER: it has none any more. */
+	uint64_t for_us;
+} ClaimChange;
+
+/* What is not named stays, its cookie and its owner too. -ENOENT, also when its time is over;
+ * -EINVAL as from claims_add(). After an error nothing has changed. */
+int claims_change(Claims *c, uint64_t cookie, const ClaimChange *change, uint64_t now_us);
+/* Does it change what is limited, and not only why or until when? */
+bool claim_change_limits(const ClaimChange *change);
 /* Ends all owner-bound claims of a bus name, but those whose owner has been away. Returns how many
  * it ended. */
 size_t claims_drop_owner(Claims *c, const char *owner);

@@ -7,10 +7,12 @@
 #include "base/log.h"
 #include "base/printable.h"
 
+static int take_claim(void *saved_claim, void *userdata);
+
 static const RecordKind claim_kind = {
 	.name = "claim",
 	.size = sizeof(SavedClaim),
-	.take = claims_take_saved,
+	.take = take_claim,
 	.fields = {
 		FIELD(SavedClaim, cookie, "cookie"),
 		FIELD(SavedClaim, class, "class"),
@@ -221,6 +223,19 @@ int claims_take_saved(void *saved_claim, void *userdata)
 		return claims_insert(l->claims, &claim, s->cookie);
 	log_info("claim %lu by %s has run out meanwhile", (unsigned long)s->cookie, s->source);
 	return 0;
+}
+
+/* Of one that was changed what is said last counts, if it makes sense. */
+static int take_claim(void *saved_claim, void *userdata)
+{
+	const ClaimsLoader *l = userdata;
+	const SavedClaim *s = saved_claim;
+	Claim claim;
+	int r = claims_find(l->claims, s->cookie) ? restore_claim(s, l->clock, &claim) : -ENOENT;
+
+	if (r >= 0 && claim_valid(&claim))
+		(void)claims_release(l->claims, s->cookie);
+	return claims_take_saved(saved_claim, userdata);
 }
 
 int claims_load(Claims *c, const char *path, const char *text, size_t n, const ClaimsClock *clock)

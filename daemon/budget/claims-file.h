@@ -11,7 +11,8 @@
  *		#01234567
  *	ended cookie=17 #01234567
  *
- * What changes is appended: a claim may be followed by its end, and next-cookie by a higher one.
+ * What changes is appended: a claim may be followed by what it was changed to or by its end, and
+ * next-cookie by a higher one.
  */
 
 #include "base/records.h"

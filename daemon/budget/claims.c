@@ -47,7 +47,7 @@ static bool pin_valid(const Claim *claim)
 				claim->limit == 100 && claim->owner);
 }
 
-static bool claim_valid(const Claim *claim)
+bool claim_valid(const Claim *claim)
 {
 	if ((unsigned)claim->class >= _CLASS_MAX || (unsigned)claim->scope > SCOPE_DEVICE)
 		return false;
@@ -95,11 +95,16 @@ static size_t find_place(const Claims *c, uint64_t cookie)
 	return low;
 }
 
-const Claim *claims_find(const Claims *c, uint64_t cookie)
+Claim *claims_find_own(Claims *c, uint64_t cookie)
 {
 	size_t i = find_place(c, cookie);
 
 	return i < c->n && c->claims[i].cookie == cookie ? &c->claims[i] : NULL;
+}
+
+const Claim *claims_find(const Claims *c, uint64_t cookie)
+{
+	return claims_find_own((Claims *)c, cookie);
 }
 
 const Claim *claims_get(const Claims *c, size_t index)

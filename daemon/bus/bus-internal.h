@@ -91,7 +91,9 @@ int bus_append_planned_device(sd_bus_message *m, const char *name, const Planned
 int bus_signals_register(Bus *b);
 void bus_signals_free(Bus *b);
 
-/* bus-arguments.c: what callers send, checked. Negative with a named error set. */
+#define BUS_SECONDS_MAX (366.0 * 86400) /* of a claim */
+
+/* bus-options.c, bus-arguments.c: what callers send, checked. Negative with a named error set. */
 typedef struct BusOptions {
 	const char *reason, *class, *source, *device, *group, *policy;
 	double for_seconds, start_in_seconds;
@@ -101,12 +103,19 @@ typedef struct BusOptions {
 	unsigned forbid, only; /* sets of mechanisms */
 } BusOptions;
 
-typedef enum BusOptionSet { OPTIONS_OF_SET_BUDGET, OPTIONS_OF_PLAN } BusOptionSet;
+typedef enum BusOptionSet {
+	OPTIONS_OF_SET_BUDGET,
+	OPTIONS_OF_UPDATE,
+	OPTIONS_OF_PLAN
+} BusOptionSet;
 
 /* Reads a{sv}; what is not given keeps its value in *options. */
 int bus_read_options(sd_bus_message *m, BusOptionSet set, BusOptions *options, sd_bus_error *error);
 /* Reads "ds": a number and its unit. */
 int bus_read_limit(sd_bus_message *m, double *ret_value, LimitUnit *ret_unit, sd_bus_error *error);
+/* The same; with the unit "" the limit stays as it is. */
+int bus_read_new_limit(sd_bus_message *m, ClaimChange *ret, sd_bus_error *error);
+int bus_check_class(const char *name, int *ret, sd_bus_error *error);
 /* What is limited. The claim borrows the options' strings. */
 int bus_target_from_options(Bus *b, const BusOptions *options, Claim *claim, sd_bus_error *error);
 /* Class, target and lease. The claim borrows the options' strings. */
@@ -124,6 +133,12 @@ int bus_check_sender(sd_bus_message *m, sd_bus_error *error);
 /* Gives an error of control's its name; `invalid` and `missing` name -EINVAL and -ENOENT. */
 int bus_manager_error(sd_bus_error *error, int r, const char *text, const char *invalid,
 		      const char *missing);
+
+/* bus-claims.c */
+int bus_set_budget(sd_bus_message *m, void *userdata, sd_bus_error *error);
+int bus_update(sd_bus_message *m, void *userdata, sd_bus_error *error);
+int bus_renew(sd_bus_message *m, void *userdata, sd_bus_error *error);
+int bus_release(sd_bus_message *m, void *userdata, sd_bus_error *error);
 
 /* bus-consumers.c */
 int bus_list_consumers(sd_bus_message *call, void *userdata, sd_bus_error *error);

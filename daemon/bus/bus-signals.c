@@ -26,11 +26,10 @@ static void schedule(Bus *b)
 	warn_unsent(r, "changed properties");
 }
 
-static void on_claim_added(const Claim *c, void *userdata)
+static void tell_claim(Bus *b, const char *signal, const Claim *c)
 {
-	Bus *b = userdata;
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
-	int r = sd_bus_message_new_signal(b->bus, &m, BUS_PATH, BUS_MANAGER, "ClaimAdded");
+	int r = sd_bus_message_new_signal(b->bus, &m, BUS_PATH, BUS_MANAGER, signal);
 
 	if (r >= 0)
 		r = sd_bus_message_append(m, "t", c->cookie);
@@ -38,9 +37,19 @@ static void on_claim_added(const Claim *c, void *userdata)
 		r = bus_append_claim(b, m, c);
 	if (r >= 0)
 		r = sd_bus_send(b->bus, m, NULL);
-	warn_unsent(r, "ClaimAdded");
+	warn_unsent(r, signal);
 	b->claims_changed = true;
 	schedule(b);
+}
+
+static void on_claim_added(const Claim *c, void *userdata)
+{
+	tell_claim(userdata, "ClaimAdded", c);
+}
+
+static void on_claim_changed(const Claim *c, void *userdata)
+{
+	tell_claim(userdata, "ClaimChanged", c);
 }
 
 static void on_claim_ended(uint64_t cookie, const char *why, void *userdata)
@@ -257,6 +266,7 @@ int bus_signals_register(Bus *b)
 		return r;
 	b->events = (ControlEvents){
 		.claim_added = on_claim_added,
+		.claim_changed = on_claim_changed,
 		.claim_ended = on_claim_ended,
 		.plan_applied = on_plan_applied,
 		.overrun = on_overrun,

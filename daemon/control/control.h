@@ -73,6 +73,7 @@ typedef struct ControlConfig {
 /* Told of changes, so that bus/ can emit signals. Any may be NULL. */
 typedef struct ControlEvents {
 	void (*claim_added)(const Claim *c, void *userdata);
+	void (*claim_changed)(const Claim *c, void *userdata);
 	void (*claim_ended)(uint64_t cookie, const char *why, void *userdata);
 	void (*plan_applied)(const Plan *p, const char *why, void *userdata);
 	void (*overrun)(double measured_w, double budget_w, void *userdata);
@@ -114,6 +115,10 @@ typedef struct ControlWait {
  * fast knobs have enforced the claim, after 0.2 s at the latest, in an emergency after 1 s. */
 int control_add_claim(Control *c, const Claim *claim, const ControlWait *wait, uint64_t *ret_cookie,
 		      char **ret_error);
+/* In place: the reply, the plan and the news are of the new limit, and no moment is without one. A
+ * change of nothing but the reason or the end makes no plan. -ENOENT, -EINVAL. */
+int control_change_claim(Control *c, uint64_t cookie, const ClaimChange *change,
+			 const ControlWait *wait, char **ret_error);
 int control_release(Control *c, uint64_t cookie, char **ret_error);
 size_t control_drop_owner(Control *c, const char *owner);
 /* The owner of claims from before the daemon's restart lives on this bus: they hold on. The others

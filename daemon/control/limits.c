@@ -26,15 +26,20 @@ void limits_done(Limits *l)
 	free(l->news);
 }
 
-static void note(Limits *l, uint64_t cookie, const char *ended_why)
+static void note(Limits *l, const ClaimNews *news)
 {
 	ClaimNews *n = ARRAY_GROW(l->news, l->n_news);
 
 	if (n)
-		*n = (ClaimNews){ cookie, ended_why };
+		*n = *news;
 	l->lowest_is_old = true;
-	claims_store_note(&l->store, cookie);
+	claims_store_note(&l->store, news->cookie);
 	l->save_due_us = 0; /* owner-bound ones too: the next cookie is saved with them */
+}
+
+static void note_end(Limits *l, uint64_t cookie, const char *why)
+{
+	note(l, &(ClaimNews){ .kind = CLAIM_ENDED, .cookie = cookie, .ended_why = why });
 }
 
 static bool target_exists(const Fleet *f, const Claim *c)
@@ -71,7 +76,7 @@ int limits_add(Limits *l, const Claim *claim, const Tools *t, uint64_t *ret_cook
 		c.tolerance_s = limits_tolerance_s(t, c.class);
 	r = claims_add(l->claims, &c, ret_cookie);
 	if (r >= 0) {
-		note(l, *ret_cookie, NULL);
+		note(l, &(ClaimNews){ .kind = CLAIM_ADDED, .cookie = *ret_cookie });
 		return 0;
 	}
 	*ret_error = text_printf(r == -E2BIG ? "there are too many claims: release some"
@@ -80,16 +85,38 @@ int limits_add(Limits *l, const Claim *claim, const Tools *t, uint64_t *ret_cook
 	return r;
 }
 
+static int refuse_unknown(uint64_t cookie, char **ret_error)
+{
+	*ret_error = text_printf("there is no claim %llu: see storpowerctl list --claims",
+				 (unsigned long long)cookie);
+	return -ENOENT;
+}
+
+int limits_change(Limits *l, uint64_t cookie, const ClaimChange *change, const Tools *t,
+		  char **ret_error)
+{
+	int r = claims_change(l->claims, cookie, change, t->now_us);
+
+	if (r == -ENOENT)
+		return refuse_unknown(cookie, ret_error);
+	if (r < 0) {
+		*ret_error = text_printf("a limit is 0 W or more, or 0 %% to 100 %%, and one that "
+					 "pins a power state is 100 %%");
+		return r;
+	}
+	note(l, &(ClaimNews){ .kind = CLAIM_CHANGED, .cookie = cookie });
+	l->due_us = claims_next_event(l->claims, t->now_us);
+	return 0;
+}
+
 int limits_release(Limits *l, uint64_t cookie, char **ret_error)
 {
 	int r = claims_release(l->claims, cookie);
 
 	if (r < 0)
-		*ret_error = text_printf("there is no claim %llu: see storpowerctl list --claims",
-					 (unsigned long long)cookie);
-	else
-		note(l, cookie, "released");
-	return r;
+		return refuse_unknown(cookie, ret_error);
+	note_end(l, cookie, "released");
+	return 0;
 }
 
 /* Notes the end of each claim that `ends` picks, before it is dropped. */
@@ -101,7 +128,7 @@ static void note_ends(Limits *l, bool (*ends)(const Claim *c, const void *arg), 
 	for (size_t i = 0; (c = claims_get(l->claims, i)); i++)
 		if (ends(c, arg)) {
 			log_info("Claim %llu ended: %s", (unsigned long long)c->cookie, why);
-			note(l, c->cookie, why);
+			note_end(l, c->cookie, why);
 		}
 }
 

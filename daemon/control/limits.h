@@ -11,10 +11,19 @@
  * while its owner is away. */
 #define CLAIM_GRACE_US (30 * USEC_PER_SEC)
 
-/* A claim has come, or has ended. */
+typedef enum ClaimNewsKind {
+	CLAIM_ADDED,
+	CLAIM_CHANGED,
+	CLAIM_REPLACED,
+	CLAIM_ENDED
+} ClaimNewsKind;
+
+/* What has happened to a claim. */
 typedef struct ClaimNews {
+	ClaimNewsKind kind;
 	uint64_t cookie;
-	const char *ended_why; /* NULL: it has come */
+	uint64_t by;           /* the claim that has replaced it */
+	const char *ended_why; /* of one that has ended */
 } ClaimNews;
 
 /* What the claims come to, whether it is held or only advised. */
@@ -59,6 +68,10 @@ const char *limits_why_unsaved(const Limits *l); /* "": the file holds what is i
 int limits_add(Limits *l, const Claim *claim, const Tools *t, uint64_t *ret_cookie,
 	       char **ret_error);
 int limits_release(Limits *l, uint64_t cookie, char **ret_error);
+/* In place, so that no moment is without the one limit or the other. -ENOENT, -EINVAL: nothing has
+ * changed. */
+int limits_change(Limits *l, uint64_t cookie, const ClaimChange *change, const Tools *t,
+		  char **ret_error);
 /* Ends those that this claim was made instead of, and the one from before the daemon's restart that
  * it renews. */
 void limits_end_predecessors(Limits *l, uint64_t cookie, uint64_t now_us);

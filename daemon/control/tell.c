@@ -22,20 +22,24 @@ static void tell_plan(Control *c, Cause cause)
 		c->events.plan_applied(p, why, c->events.userdata);
 }
 
+/* claim: NULL when it has ended meanwhile. */
+static void tell_claim(const ControlEvents *e, const ClaimNews *news, const Claim *claim)
+{
+	if (news->kind == CLAIM_ENDED && e->claim_ended)
+		e->claim_ended(news->cookie, news->ended_why, e->userdata);
+	else if (news->kind == CLAIM_ADDED && claim && e->claim_added)
+		e->claim_added(claim, e->userdata);
+	else if (news->kind == CLAIM_CHANGED && claim && e->claim_changed)
+		e->claim_changed(claim, e->userdata);
+}
+
 static void tell_claims(Control *c)
 {
 	size_t n;
 	ClaimNews *news = limits_take_news(&c->limits, &n);
 
-	for (size_t i = 0; i < n; i++) {
-		const Claim *claim = claims_find(c->limits.claims, news[i].cookie);
-
-		if (news[i].ended_why && c->events.claim_ended)
-			c->events.claim_ended(news[i].cookie, news[i].ended_why,
-					      c->events.userdata);
-		else if (!news[i].ended_why && claim && c->events.claim_added)
-			c->events.claim_added(claim, c->events.userdata);
-	}
+	for (size_t i = 0; i < n; i++)
+		tell_claim(&c->events, &news[i], claims_find(c->limits.claims, news[i].cookie));
 	free(news);
 }
 

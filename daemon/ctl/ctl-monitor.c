@@ -43,13 +43,13 @@ static void print_event(const Monitor *mon, const char *event, json_object *argu
 	fflush(stdout);
 }
 
-static void claim_text(json_object *a, char *buf, size_t size)
+static void claim_text(json_object *a, const char *verb, char *buf, size_t size)
 {
 	json_object *claim = json_object_array_get_idx(a, 1);
 	char watts[32];
 
-	snprintf(buf, size, "claim %s: %s %s limited to %s by %s%s%s", json_text(claim, "Cookie"),
-		 json_text(claim, "Scope"), json_text(claim, "Target"),
+	snprintf(buf, size, "claim %s%s: %s %s limited to %s by %s%s%s", json_text(claim, "Cookie"),
+		 verb, json_text(claim, "Scope"), json_text(claim, "Target"),
 		 format_watts(watts, sizeof(watts), json_number(claim, "LimitPower")),
 		 json_text(claim, "Source"), *json_text(claim, "Reason") ? ": " : "",
 		 json_text(claim, "Reason"));
@@ -75,7 +75,9 @@ static void signal_text(const char *signal, json_object *a, char *buf, size_t si
 	const char *second = json_object_get_string(json_object_array_get_idx(a, 1));
 
 	if (streq(signal, "ClaimAdded"))
-		claim_text(a, buf, size);
+		claim_text(a, "", buf, size);
+	else if (streq(signal, "ClaimChanged"))
+		claim_text(a, " changed", buf, size);
 	else if (streq(signal, "ClaimEnded"))
 		snprintf(buf, size, "claim %s ended: %s", first, second);
 	else if (streq(signal, "PlanApplied"))

@@ -83,6 +83,23 @@ for number in "byte 0x05" "int16 5" "uint16 5" "5" "uint32 5" "int64 5" "uint64 
 done
 ok "these claims end with their callers" eventually claim_count_is 0
 
+ok "a claim to be changed is made" grep -q "uint64" <(call SetBudget 90 % "{'standing': <true>}")
+cookie=$(property 'Claims[0].Cookie')
+for value in "nan %" "101 %" "1e9 W" "50 kW"; do
+	ok "Update to $value is refused" refused InvalidLimit Update "$cookie" $value "$none"
+done
+for options in "{'device': <'nvme0'>}" "{'standing': <false>}" "{'start_in_seconds': <5>}" "{'source': <'x'>}" \
+	"{'for_seconds': <0>}" "{'class': <'urgent'>}"; do
+	ok "Update with $options is refused" refused InvalidOption Update "$cookie" 50 % "$options"
+done
+for seconds in 0 -1 nan 1e9; do
+	ok "Renew for $seconds s is refused" refused InvalidOption Renew "$cookie" "$seconds"
+done
+ok "Update of an unknown claim is refused" refused UnknownClaim Update 424242 50 % "$none"
+ok "Renew of one too" refused UnknownClaim Renew 424242 9
+is "the claim is as it was" "$(property 'Claims | map([.Limit, .Class])')" '[[90,"operator"]]'
+status "it is cleared" 0 ctl clear --all
+
 ok "an unknown policy is refused" refused UnknownPolicy SetPolicy nosuch
 ok "a path is no policy" refused UnknownPolicy SetPolicy ../../etc/passwd
 ok "an empty policy is refused" refused UnknownPolicy SetPolicy '""'
@@ -113,10 +130,14 @@ if [[ $(id -u) == 0 ]] && id nobody >/dev/null 2>&1; then
 			gdbus call --session --dest org.storpower1 --object-path /org/storpower1 \
 			--method "org.storpower1.Manager.$1" "${@:2}" 2>&1
 	}
-	for method in "SetBudget 50 % {}" "Release 1" "SetPolicy balanced" "SetMode advise" Reload Verify "Wake nvme0" \
+	ok "a claim of root is made" grep -q "uint64" <(call SetBudget 100 % "{'standing': <true>}")
+	cookie=$(property 'Claims[0].Cookie')
+	for method in "Update $cookie 50 % {}" "Renew $cookie 9" "SetBudget 50 % {}" "Release 1" "SetPolicy balanced" "SetMode advise" Reload Verify "Wake nvme0" \
 		"WakeTest nvme0"; do
 		ok "${method%% *} is for root alone" grep -q "Error.NotAuthorized" <(as_nobody $method)
 	done
+	is "the claim is as it was" "$(property 'Claims | map(.Limit)')" '[100]'
+	status "it is cleared" 0 ctl clear --all
 	ok "anyone may look" grep -q "objectpath" <(as_nobody ListDevices)
 	ok "and see what the planner chooses from" grep -q "PlannedSetting" <(as_nobody GetFrontier nvme0)
 	ok "and see who woke disks" grep -q "aa{sv}\|\[" <(as_nobody ListWakeups)

@@ -109,6 +109,28 @@ ok "what is replaced would be without a limit until a later start: refused" \
 status "clear --all ends them" 0 ctl clear --all
 ok "and it is gone" claim_count_is 0
 
+ok "a claim to be changed is made" grep -q "uint64" <(call SetBudget 90 % "{'standing': <true>, 'reason': <'cool'>}")
+cookie=$(property 'Claims[0].Cookie')
+ctl_background monitor >"$tmp/monitor"
+monitor=$!
+ok "somebody listens" eventually grep -q "drawing " "$tmp/monitor"
+is "Update changes it" "$(call Update "$cookie" 80 % '@a{sv} {}')" "()"
+ok "the new limit is in force when it returns" limit_is 80
+is "in the same claim, of which the rest stays" \
+	"$(property 'Claims | map([.Cookie, .Limit, .Reason])')" "[[$cookie,80,\"cool\"]]"
+ok "listeners are told" eventually grep -q "claim $cookie changed: node .*limited to" "$tmp/monitor"
+is "Update without a unit leaves the limit" \
+	"$(call Update "$cookie" 0 '""' "{'reason': <'hot'>, 'class': <'emergency'>}")" "()"
+is "and changes what is named" "$(property 'Claims | map([.Limit, .Reason, .Class])')" '[[80,"hot","emergency"]]'
+is "Renew gives it an end" "$(call Renew "$cookie" 60)" "()"
+ok "which it tells" jq -en "$(property 'Claims[0].ExpiresIn') <= 60"
+is "or another one" "$(call Renew "$cookie" 0.1)" "()"
+ok "at which it ends" eventually claim_count_is 0
+ok "then it cannot be renewed" refused UnknownClaim Renew "$cookie" 60
+ok "its end is told" eventually grep -q "claim $cookie ended: expired" "$tmp/monitor"
+kill -TERM $monitor
+wait $monitor
+
 status "hold returns the command's status" 7 ctl hold 90% -- sh -c 'exit 7'
 ok "and leaves no claim" claim_count_is 0
 ok "and says nothing of its own" test ! -s "$tmp/err"

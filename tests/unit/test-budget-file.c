@@ -426,11 +426,19 @@ static void what_is_appended_reads_as_a_file_written_anew(void **state)
 		const Claim claim = { .limit = 5,
 				      .owner = draw(&seed) % 4 ? NULL : (char *)":1.7",
 				      .expiry_us = USEC_NEVER };
-		uint64_t changed[2] = { add(c, &claim), 1 + draw(&seed) % 300 };
+		const ClaimChange change = { .sets_limit = true,
+					     .limit = (double)(draw(&seed) % 100),
+					     .class = CLASS_SIGNAL,
+					     .reason = "changed",
+					     .tolerance_s = NAN,
+					     .for_us = HOUR };
+		uint64_t changed[3] = { add(c, &claim), 1 + draw(&seed) % 300,
+					1 + draw(&seed) % 300 };
 		_cleanup_free_ char *text = NULL, *before = file;
 
 		(void)claims_release(c, changed[1]);
-		assert_int_equal(claims_save_changes(c, changed, 2, &clock, &text), 0);
+		(void)claims_change(c, changed[2], &change, 1);
+		assert_int_equal(claims_save_changes(c, changed, 3, &clock, &text), 0);
 		file = text_printf("%s%s", before, text);
 	}
 	back = load(file, BOOT_A, 1, 1);
