@@ -52,6 +52,15 @@ static void on_claim_changed(const Claim *c, void *userdata)
 	tell_claim(userdata, "ClaimChanged", c);
 }
 
+static void on_claim_replaced(uint64_t old, uint64_t new, void *userdata)
+{
+	Bus *b = userdata;
+
+	warn_unsent(
+		sd_bus_emit_signal(b->bus, BUS_PATH, BUS_MANAGER, "ClaimReplaced", "tt", old, new),
+		"ClaimReplaced");
+}
+
 static void on_claim_ended(uint64_t cookie, const char *why, void *userdata)
 {
 	Bus *b = userdata;
@@ -267,6 +276,7 @@ int bus_signals_register(Bus *b)
 	b->events = (ControlEvents){
 		.claim_added = on_claim_added,
 		.claim_changed = on_claim_changed,
+		.claim_replaced = on_claim_replaced,
 		.claim_ended = on_claim_ended,
 		.plan_applied = on_plan_applied,
 		.overrun = on_overrun,

@@ -74,6 +74,8 @@ typedef struct ControlConfig {
 typedef struct ControlEvents {
 	void (*claim_added)(const Claim *c, void *userdata);
 	void (*claim_changed)(const Claim *c, void *userdata);
+	/* The new one is made instead of the old one, whose end is told next. */
+	void (*claim_replaced)(uint64_t old, uint64_t new, void *userdata);
 	void (*claim_ended)(uint64_t cookie, const char *why, void *userdata);
 	void (*plan_applied)(const Plan *p, const char *why, void *userdata);
 	void (*overrun)(double measured_w, double budget_w, void *userdata);

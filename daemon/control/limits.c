@@ -26,12 +26,17 @@ void limits_done(Limits *l)
 	free(l->news);
 }
 
-static void note(Limits *l, const ClaimNews *news)
+static void add_news(Limits *l, const ClaimNews *news)
 {
 	ClaimNews *n = ARRAY_GROW(l->news, l->n_news);
 
 	if (n)
 		*n = *news;
+}
+
+static void note(Limits *l, const ClaimNews *news)
+{
+	add_news(l, news);
 	l->lowest_is_old = true;
 	claims_store_note(&l->store, news->cookie);
 	l->save_due_us = 0; /* owner-bound ones too: the next cookie is saved with them */
@@ -154,6 +159,20 @@ static bool has_cookie(const Claim *c, const void *cookie)
 	return c->cookie == *(const uint64_t *)cookie;
 }
 
+static void note_replaced(Limits *l, uint64_t old, uint64_t by)
+{
+	add_news(l, &(ClaimNews){ .kind = CLAIM_REPLACED, .cookie = old, .by = by });
+}
+
+static void note_all_replaced(Limits *l, uint64_t by)
+{
+	const Claim *new = claims_find(l->claims, by), *c;
+
+	for (size_t i = 0; (c = claims_get(l->claims, i)); i++)
+		if (claim_replaces(new, c))
+			note_replaced(l, c->cookie, by);
+}
+
 static bool replaced_by(const Claim *c, const void *new)
 {
 	return claim_replaces(new, c);
@@ -165,9 +184,11 @@ void limits_end_predecessors(Limits *l, uint64_t cookie, uint64_t now_us)
 	uint64_t renewed = claims_renewed_by(l->claims, cookie, since_us);
 
 	if (renewed) {
+		note_replaced(l, renewed, cookie);
 		note_ends(l, has_cookie, &renewed, "renewed by a new claim");
 		(void)claims_release(l->claims, renewed);
 	}
+	note_all_replaced(l, cookie);
 	note_ends(l, replaced_by, claims_find(l->claims, cookie), "replaced by a new claim");
 	(void)claims_replace(l->claims, cookie);
 }

@@ -27,6 +27,8 @@ static void tell_claim(const ControlEvents *e, const ClaimNews *news, const Clai
 {
 	if (news->kind == CLAIM_ENDED && e->claim_ended)
 		e->claim_ended(news->cookie, news->ended_why, e->userdata);
+	else if (news->kind == CLAIM_REPLACED && e->claim_replaced)
+		e->claim_replaced(news->cookie, news->by, e->userdata);
 	else if (news->kind == CLAIM_ADDED && claim && e->claim_added)
 		e->claim_added(claim, e->userdata);
 	else if (news->kind == CLAIM_CHANGED && claim && e->claim_changed)

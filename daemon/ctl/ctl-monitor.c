@@ -78,6 +78,8 @@ static void signal_text(const char *signal, json_object *a, char *buf, size_t si
 		claim_text(a, "", buf, size);
 	else if (streq(signal, "ClaimChanged"))
 		claim_text(a, " changed", buf, size);
+	else if (streq(signal, "ClaimReplaced"))
+		snprintf(buf, size, "claim %s is replaced by claim %s", first, second);
 	else if (streq(signal, "ClaimEnded"))
 		snprintf(buf, size, "claim %s ended: %s", first, second);
 	else if (streq(signal, "PlanApplied"))

@@ -191,6 +191,8 @@ ok "somebody listens" eventually grep -q "drawing " "$tmp/monitor"
 held 75% -- sleep 60
 ok "a claim of the same source renews it" eventually limit_is 75
 ok "so that it stands alone" claim_count_is 1
+ok "which is told with both cookies" \
+	eventually grep -q "claim $cookie is replaced by claim $(property 'Claims[0].Cookie')" "$tmp/monitor"
 ok "and the end of the old one is told" eventually grep -q "claim $cookie ended.*renewed" "$tmp/monitor"
 kill -TERM $monitor $hold_pid
 wait $monitor $hold_pid
