@@ -276,6 +276,8 @@ static const sd_bus_vtable manager_methods[] = {
 	SD_BUS_SIGNAL_WITH_ARGS("ClaimEnded", SD_BUS_ARGS("t", cookie, "s", why), 0),
 	SD_BUS_SIGNAL_WITH_ARGS("PlanApplied", SD_BUS_ARGS("s", why, "a{sv}", plan), 0),
 	SD_BUS_SIGNAL_WITH_ARGS("Overrun", SD_BUS_ARGS("d", measured, "d", budget), 0),
+	SD_BUS_SIGNAL_WITH_ARGS("OverrunEnded", SD_BUS_ARGS("d", seconds, "d", joules, "d", budget),
+				0),
 	SD_BUS_SIGNAL_WITH_ARGS("DeviceAdded", SD_BUS_ARGS("s", name, "o", path), 0),
 	SD_BUS_SIGNAL_WITH_ARGS("DeviceRemoved", SD_BUS_ARGS("s", name, "o", path), 0),
 	SD_BUS_VTABLE_END,

@@ -98,6 +98,15 @@ static void on_overrun(double measured_w, double budget_w, void *userdata)
 		    "Overrun");
 }
 
+static void on_overrun_ended(const Overrun *o, void *userdata)
+{
+	Bus *b = userdata;
+
+	warn_unsent(sd_bus_emit_signal(b->bus, BUS_PATH, BUS_MANAGER, "OverrunEnded", "ddd",
+				       o->seconds, o->joules, o->budget_w),
+		    "OverrunEnded");
+}
+
 static void on_device_changed(const char *name, bool present, void *userdata)
 {
 	Bus *b = userdata;
@@ -280,6 +289,7 @@ int bus_signals_register(Bus *b)
 		.claim_ended = on_claim_ended,
 		.plan_applied = on_plan_applied,
 		.overrun = on_overrun,
+		.overrun_ended = on_overrun_ended,
 		.device_changed = on_device_changed,
 		.changed = on_changed,
 		.userdata = b,

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "budget/claim.h"
 #include "config/block-config.h"
+#include "control/overrun.h"
 #include "device/inventory.h"
 #include "device/wake-record.h"
 #include "journal/journal.h"
@@ -79,6 +80,7 @@ typedef struct ControlEvents {
 	void (*claim_ended)(uint64_t cookie, const char *why, void *userdata);
 	void (*plan_applied)(const Plan *p, const char *why, void *userdata);
 	void (*overrun)(double measured_w, double budget_w, void *userdata);
+	void (*overrun_ended)(const Overrun *o, void *userdata);
 	void (*device_changed)(const char *name, bool present, void *userdata);
 	void (*changed)(void *userdata); /* some property */
 	void *userdata;

@@ -51,6 +51,17 @@ void tell_device(Control *c, const char *name, bool present)
 		c->events.device_changed(name, present, c->events.userdata);
 }
 
+static void tell_overrun_ended(Control *c)
+{
+	const Overrun *o = &c->gauges.excess;
+
+	log_notice(
+		"The budget of %.1f W is no longer exceeded: %.0f J were drawn above it in %.0f s",
+		o->budget_w, o->joules, o->seconds);
+	if (c->events.overrun_ended)
+		c->events.overrun_ended(o, c->events.userdata);
+}
+
 void tell_all(Control *c, const Outcome *o)
 {
 	bool saved;
@@ -59,6 +70,8 @@ void tell_all(Control *c, const Outcome *o)
 		tell_plan(c, o->cause);
 	if (o->overrun && c->events.overrun)
 		c->events.overrun(c->gauges.measured_w, c->limits.budget_w, c->events.userdata);
+	if (o->overrun_ended)
+		tell_overrun_ended(c);
 	saved = limits_save(&c->limits, &c->tools);
 	tell_claims(c);
 	if ((o->changed || saved) && c->events.changed)

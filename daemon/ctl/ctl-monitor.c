@@ -86,6 +86,9 @@ static void signal_text(const char *signal, json_object *a, char *buf, size_t si
 		plan_text(a, buf, size);
 	else if (streq(signal, "Overrun"))
 		snprintf(buf, size, "overrun: %s W drawn, %s W allowed", first, second);
+	else if (streq(signal, "OverrunEnded"))
+		snprintf(buf, size, "overrun is over: %s J above the budget in %s s", second,
+			 first);
 	else if (streq(signal, "DeviceAdded"))
 		snprintf(buf, size, "device %s has come", first);
 	else if (streq(signal, "DeviceRemoved"))
