@@ -23,6 +23,14 @@ typedef enum ClaimScope { SCOPE_NODE, SCOPE_GROUP, SCOPE_DEVICE } ClaimScope;
 
 #define CLAIM_TOLERANCE_MAX_S 60
 
+/* The process that made a claim, as the kernel knows it, where it is known. */
+typedef struct ClaimMaker {
+	bool known;
+	uint32_t uid;
+	uint32_t pid; /* 0: unknown, or of an earlier boot */
+	char *unit;   /* of systemd; NULL: it was in none */
+} ClaimMaker;
+
 typedef struct Claim {
 	uint64_t cookie; /* never 0, never used twice */
 	ClaimClass class;
@@ -35,7 +43,8 @@ typedef struct Claim {
 	double tolerance_s;
 	char *source; /* who asked: "storpowerctl (root)", "demand-response" */
 	char *reason; /* why, as given; "" when not */
-	char *owner;  /* unique bus name; NULL: a standing claim */
+	ClaimMaker maker;
+	char *owner; /* unique bus name; NULL: a standing claim */
 	char *bus; /* the id of the bus on which that is its name; NULL: unknown, it is not saved */
 	uint64_t created_us;
 	uint64_t changed_us;      /* its limit, class or tolerance was changed last; 0: never */

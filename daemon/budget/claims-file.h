@@ -27,6 +27,8 @@ typedef struct Moment {
 typedef struct SavedClaim {
 	uint64_t cookie, created_us;
 	char *class, *scope, *target, *unit, *source, *reason, *boot;
+	char *uid, *made_in; /* of who made it, his systemd unit; the first NULL: unknown */
+	uint64_t pid;
 	char *owner, *bus; /* both or neither */
 	double limit, tolerance_s;
 	Moment start, expiry;

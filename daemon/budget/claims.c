@@ -21,6 +21,7 @@ void claim_clear(Claim *claim)
 	free(claim->target);
 	free(claim->source);
 	free(claim->reason);
+	free(claim->maker.unit);
 	free(claim->owner);
 	free(claim->bus);
 }
@@ -70,10 +71,12 @@ static int claim_copy(Claim *to, const Claim *from)
 	to->target = given(from->target) ? strdup(from->target) : NULL;
 	to->source = strdup(from->source ?: "");
 	to->reason = strdup(from->reason ?: "");
+	to->maker.unit = from->maker.unit ? strdup(from->maker.unit) : NULL;
 	to->owner = from->owner ? strdup(from->owner) : NULL;
 	to->bus = from->bus ? strdup(from->bus) : NULL;
 	if (to->source && to->reason && !to->target == !given(from->target) &&
-	    !to->owner == !from->owner && !to->bus == !from->bus)
+	    !to->maker.unit == !from->maker.unit && !to->owner == !from->owner &&
+	    !to->bus == !from->bus)
 		return 0;
 	claim_clear(to);
 	return -ENOMEM;

@@ -9,17 +9,41 @@
 #include "base/printable.h"
 #include "bus/bus-internal.h"
 
-/* Where the caller does not say who asks, its command's name does, for people to read. */
-static char *default_source(sd_bus_message *m)
+#define MAKER_CREDS                                                                                \
+	(SD_BUS_CREDS_PID | SD_BUS_CREDS_EUID | SD_BUS_CREDS_COMM | SD_BUS_CREDS_UNIT |            \
+	 SD_BUS_CREDS_AUGMENT)
+
+/* Who asks, for people to read; the daemon decides nothing by it. Where the caller does not say a
+ * source, its command's name is one. */
+typedef struct Asking {
+	ClaimMaker maker;
+	char *source;
+} Asking;
+
+static void asking_clear(Asking *a)
+{
+	free(a->maker.unit);
+	free(a->source);
+}
+
+static int find_asking(sd_bus_message *m, Asking *ret)
 {
 	_cleanup_(sd_bus_creds_unrefp) sd_bus_creds *creds = NULL;
-	const char *comm;
+	const char *comm = sd_bus_message_get_sender(m), *unit = "";
+	pid_t pid = 0;
+	uid_t uid;
 
-	if (sd_bus_query_sender_creds(
-		    m, SD_BUS_CREDS_PID | SD_BUS_CREDS_COMM | SD_BUS_CREDS_AUGMENT, &creds) < 0 ||
-	    sd_bus_creds_get_comm(creds, &comm) < 0)
-		comm = sd_bus_message_get_sender(m);
-	return printable_copy(comm);
+	if (sd_bus_query_sender_creds(m, MAKER_CREDS, &creds) >= 0) {
+		(void)sd_bus_creds_get_comm(creds, &comm);
+		(void)sd_bus_creds_get_unit(creds, &unit);
+		(void)sd_bus_creds_get_pid(creds, &pid);
+		ret->maker.known = sd_bus_creds_get_euid(creds, &uid) >= 0;
+		ret->maker.uid = ret->maker.known ? uid : 0;
+		ret->maker.pid = (uint32_t)pid;
+	}
+	ret->source = printable_copy(comm);
+	ret->maker.unit = *unit ? printable_copy(unit) : NULL;
+	return ret->source && !*unit == !ret->maker.unit ? 0 : -ENOMEM;
 }
 
 /* The caller waits for the cookie, which is sent when the limit is enforced. */
@@ -41,16 +65,16 @@ static int own_claim(Bus *b, sd_bus_message *m, Claim *claim)
 
 static int add_claim(Bus *b, sd_bus_message *m, Claim *claim, bool standing, sd_bus_error *error)
 {
-	_cleanup_free_ char *text = NULL, *source = NULL;
 	_cleanup_(bus_call_freep) Call *call = NULL;
-	int r;
+	_cleanup_(asking_clear) Asking asking = {};
+	_cleanup_free_ char *text = NULL;
+	int r = find_asking(m, &asking);
 
-	if (!claim->source) {
-		source = default_source(m);
-		if (!source)
-			return -ENOMEM;
-		claim->source = source;
-	}
+	if (r < 0)
+		return r;
+	claim->maker = asking.maker;
+	if (!claim->source)
+		claim->source = asking.source;
 	r = standing ? 0 : own_claim(b, m, claim);
 	if (r < 0)
 		return r;

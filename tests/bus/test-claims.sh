@@ -109,6 +109,24 @@ ok "what is replaced would be without a limit until a later start: refused" \
 status "clear --all ends them" 0 ctl clear --all
 ok "and it is gone" claim_count_is 0
 
+held 90% --reason "a reason" -- sleep 60
+ok "a claim is held" eventually claim_count_is 1
+unit=$(grep -oE '[^/]+\.(service|scope)' /proc/$hold_pid/cgroup | head -n 1)
+is "it says which process of whom and of which unit made it" \
+	"$(property 'Claims[0] | [.Uid, .Pid, .SystemdUnit]')" "[$UID,$hold_pid,\"$unit\"]"
+ctl list --claims >"$tmp/claims"
+ok "and so does the list" grep -qF ": a reason (uid $UID, pid $hold_pid${unit:+, $unit})" "$tmp/claims"
+kill -TERM $hold_pid
+wait $hold_pid
+status "a claim of many words" 0 ctl_set 100% --for=1h --reason "$(printf 'many words %.0s' {1..20})"
+maker=$(property 'Claims[0] | [.Uid, .Pid, .SystemdUnit]')
+ctl list --claims >"$tmp/claims"
+ok "no line of the list is wider than the terminal" test "$(wc -L <"$tmp/claims")" -le 80
+stop_daemon KILL
+start_daemon
+is "who made it is known after a restart of the daemon" "$(property 'Claims[0] | [.Uid, .Pid, .SystemdUnit]')" "$maker"
+status "it is cleared" 0 ctl clear
+
 ok "a claim to be changed is made" grep -q "uint64" <(call SetBudget 90 % "{'standing': <true>, 'reason': <'cool'>}")
 cookie=$(property 'Claims[0].Cookie')
 ctl_background monitor >"$tmp/monitor"
@@ -183,7 +201,7 @@ start_daemon
 ok "when its owner is gone it is kept for a while" claim_is "$cookie" true
 ok "and in force" limit_is 80
 ok "and it is told when it ends" jq -en "$(property 'Claims[0].ExpiresIn') <= 30"
-ok "the table tells it" grep -q " orphaned " <(ctl list --claims)
+ok "the table tells it" grep -q " orphaned$" <(ctl list --claims)
 ok "the log too" grep -q "Claim $cookie by storpowerctl .*unless it is renewed" "$tmp/daemon.log"
 ctl_background monitor >"$tmp/monitor"
 monitor=$!
