@@ -51,6 +51,7 @@ typedef struct Claim {
 	uint64_t start_us;        /* 0: at once */
 	uint64_t expiry_us;       /* USEC_NEVER: until released */
 	uint64_t owned_expiry_us; /* not 0: its owner is away, and this is its expiry with one */
+	bool noted;               /* it limits something: since it was made, changed or loaded */
 	bool replaces; /* when it was made, claim_replaces() decided who makes room for it */
 	/* It limits nothing: it pins the NVMe power state of its device for a measurement, while no
 	 * limit is active there. It has an owner, is of 100 % and is never saved. */
@@ -86,6 +87,8 @@ typedef struct ClaimChange {
 /* What is not named stays, its cookie and its owner too. -ENOENT, also when its time is over;
  * -EINVAL as from claims_add(). After an error nothing has changed. */
 int claims_change(Claims *c, uint64_t cookie, const ClaimChange *change, uint64_t now_us);
+/* It limits something, or does no longer. */
+void claims_set_noted(Claims *c, uint64_t cookie, bool noted);
 /* Does it change what is limited, and not only why or until when? */
 bool claim_change_limits(const ClaimChange *change);
 /* Ends all owner-bound claims of a bus name, but those whose owner has been away. Returns how many

@@ -49,8 +49,10 @@ static Claim changed(const Claim *claim, const ClaimChange *change, uint64_t now
 		new.tolerance_s = change->tolerance_s;
 	if (change->for_us)
 		set_end(&new, end_of(claim, change->for_us, now_us));
-	if (claim_change_limits(change))
+	if (claim_change_limits(change)) {
 		new.changed_us = now_us;
+		new.noted = false;
+	}
 	return new;
 }
 
@@ -73,4 +75,12 @@ int claims_change(Claims *c, uint64_t cookie, const ClaimChange *change, uint64_
 	}
 	*claim = new;
 	return 0;
+}
+
+void claims_set_noted(Claims *c, uint64_t cookie, bool noted)
+{
+	Claim *claim = claims_find_own(c, cookie);
+
+	if (claim)
+		claim->noted = noted;
 }

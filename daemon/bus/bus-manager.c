@@ -273,6 +273,9 @@ static const sd_bus_vtable manager_methods[] = {
 	SD_BUS_SIGNAL_WITH_ARGS("ClaimAdded", SD_BUS_ARGS("t", cookie, "a{sv}", claim), 0),
 	SD_BUS_SIGNAL_WITH_ARGS("ClaimChanged", SD_BUS_ARGS("t", cookie, "a{sv}", claim), 0),
 	SD_BUS_SIGNAL_WITH_ARGS("ClaimReplaced", SD_BUS_ARGS("t", old, "t", new), 0),
+	SD_BUS_SIGNAL_WITH_ARGS(
+		"Settled",
+		SD_BUS_ARGS("at", cookies, "d", limit, "d", seconds, "d", drawn, "b", held), 0),
 	SD_BUS_SIGNAL_WITH_ARGS("ClaimEnded", SD_BUS_ARGS("t", cookie, "s", why), 0),
 	SD_BUS_SIGNAL_WITH_ARGS("PlanApplied", SD_BUS_ARGS("s", why, "a{sv}", plan), 0),
 	SD_BUS_SIGNAL_WITH_ARGS("Overrun", SD_BUS_ARGS("d", measured, "d", budget), 0),

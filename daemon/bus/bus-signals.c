@@ -52,6 +52,21 @@ static void on_claim_changed(const Claim *c, void *userdata)
 	tell_claim(userdata, "ClaimChanged", c);
 }
 
+static void on_settled(const Settled *s, void *userdata)
+{
+	Bus *b = userdata;
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+	int r = sd_bus_message_new_signal(b->bus, &m, BUS_PATH, BUS_MANAGER, "Settled");
+
+	if (r >= 0)
+		r = sd_bus_message_append_array(m, 't', s->cookies, s->n * sizeof(*s->cookies));
+	if (r >= 0)
+		r = sd_bus_message_append(m, "dddb", s->limit_w, s->took_s, s->drawn_w, s->held);
+	if (r >= 0)
+		r = sd_bus_send(b->bus, m, NULL);
+	warn_unsent(r, "Settled");
+}
+
 static void on_claim_replaced(uint64_t old, uint64_t new, void *userdata)
 {
 	Bus *b = userdata;
@@ -285,6 +300,7 @@ int bus_signals_register(Bus *b)
 	b->events = (ControlEvents){
 		.claim_added = on_claim_added,
 		.claim_changed = on_claim_changed,
+		.settled = on_settled,
 		.claim_replaced = on_claim_replaced,
 		.claim_ended = on_claim_ended,
 		.plan_applied = on_plan_applied,

@@ -71,10 +71,21 @@ typedef struct ControlConfig {
 	LedgerConfig ledger;
 } ControlConfig;
 
+/* A change of a limit has reached the devices and the draw. */
+typedef struct Settled {
+	const uint64_t *cookies; /* of the claims that were made, changed, began or ended */
+	size_t n;
+	double limit_w; /* now, of what they limit; INFINITY: none is left */
+	double took_s;  /* since the first of these changes */
+	double drawn_w; /* now, by what they limit */
+	bool held;      /* the draw is within the limit; else that is as near as it comes for now */
+} Settled;
+
 /* Told of changes, so that bus/ can emit signals. Any may be NULL. */
 typedef struct ControlEvents {
 	void (*claim_added)(const Claim *c, void *userdata);
 	void (*claim_changed)(const Claim *c, void *userdata);
+	void (*settled)(const Settled *s, void *userdata); /* once for each change */
 	/* The new one is made instead of the old one, whose end is told next. */
 	void (*claim_replaced)(uint64_t old, uint64_t new, void *userdata);
 	void (*claim_ended)(uint64_t cookie, const char *why, void *userdata);

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "control/observe.h"
+#include "control/settled.h"
 #include "control/verify.h"
 
 static void tell_plan(Control *c, Cause cause)
@@ -74,6 +75,7 @@ void tell_all(Control *c, const Outcome *o)
 		tell_overrun_ended(c);
 	saved = limits_save(&c->limits, &c->tools);
 	tell_claims(c);
+	settled_tell(c);
 	if ((o->changed || saved) && c->events.changed)
 		c->events.changed(c->events.userdata);
 	verify_tell(c);

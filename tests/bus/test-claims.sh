@@ -25,6 +25,9 @@ ctl_set() { # ARGUMENT...
 	eventually settled
 	ctl set "$@"
 }
+said_settled() { # COOKIE TIMES [REST]: alone, or with what was changed just before
+	[[ $(grep -cE "claims? ([0-9]+, )*$1 settled after ${3:-}" "$tmp/monitor") == "$2" ]]
+}
 held() { # COMMAND...: hold in the background, until the command runs; sets hold_pid
 	ctl_background hold "$@"
 	hold_pid=$!
@@ -127,16 +130,19 @@ start_daemon
 is "who made it is known after a restart of the daemon" "$(property 'Claims[0] | [.Uid, .Pid, .SystemdUnit]')" "$maker"
 status "it is cleared" 0 ctl clear
 
-ok "a claim to be changed is made" grep -q "uint64" <(call SetBudget 90 % "{'standing': <true>, 'reason': <'cool'>}")
-cookie=$(property 'Claims[0].Cookie')
 ctl_background monitor >"$tmp/monitor"
 monitor=$!
 ok "somebody listens" eventually grep -q "drawing " "$tmp/monitor"
+ok "a claim to be changed is made" grep -q "uint64" <(call SetBudget 90 % "{'standing': <true>, 'reason': <'cool'>}")
+cookie=$(property 'Claims[0].Cookie')
+ok "and told of when the draw is within it, with the seconds and the watts" \
+	within 60 said_settled "$cookie" 1 '[0-9.]+ s: .* W drawn, .* W allowed$'
 is "Update changes it" "$(call Update "$cookie" 80 % '@a{sv} {}')" "()"
 ok "the new limit is in force when it returns" limit_is 80
 is "in the same claim, of which the rest stays" \
 	"$(property 'Claims | map([.Cookie, .Limit, .Reason])')" "[[$cookie,80,\"cool\"]]"
 ok "listeners are told" eventually grep -q "claim $cookie changed: node .*limited to" "$tmp/monitor"
+ok "and once more when the draw is within it" within 60 said_settled "$cookie" 2
 is "Update without a unit leaves the limit" \
 	"$(call Update "$cookie" 0 '""' "{'reason': <'hot'>, 'class': <'emergency'>}")" "()"
 is "and changes what is named" "$(property 'Claims | map([.Limit, .Reason, .Class])')" '[[80,"hot","emergency"]]'
@@ -146,6 +152,8 @@ is "or another one" "$(call Renew "$cookie" 0.1)" "()"
 ok "at which it ends" eventually claim_count_is 0
 ok "then it cannot be renewed" refused UnknownClaim Renew "$cookie" 60
 ok "its end is told" eventually grep -q "claim $cookie ended: expired" "$tmp/monitor"
+ok "and when the devices have their watts back" \
+	within 60 said_settled "$cookie" 1 '.* W drawn, no limit$'
 kill -TERM $monitor
 wait $monitor
 
