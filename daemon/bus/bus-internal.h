@@ -5,6 +5,7 @@
 
 #include <systemd/sd-bus.h>
 
+#include "bus/buckets.h"
 #include "bus/bus.h"
 
 #define BUS_NAME          "org.storpower1"
@@ -21,6 +22,7 @@
 #define BUS_ERROR_UNKNOWN_CLAIM   "org.storpower1.Error.UnknownClaim"
 #define BUS_ERROR_TOO_MANY_CLAIMS "org.storpower1.Error.TooManyClaims"
 #define BUS_ERROR_NOT_AUTHORIZED  "org.storpower1.Error.NotAuthorized"
+#define BUS_ERROR_TOO_OFTEN       "org.storpower1.Error.TooOften"
 #define BUS_ERROR_REFUSED         "org.storpower1.Error.Refused"
 #define BUS_ERROR_FAILED          "org.storpower1.Error.Failed"
 
@@ -43,6 +45,7 @@ struct Bus {
 	char *id; /* of the bus: unique names mean nothing on another one; NULL: unknown */
 	sd_bus_slot *owners_match; /* tells of names that vanish; NULL: no claim has an owner */
 	Turns *turns;
+	Buckets buckets;       /* what users may ask for yet that is costly */
 	struct Call *calls;    /* to be answered later */
 	bool testing;          /* a wake test is under way */
 	const char *simulated; /* the node file; "": the devices are real */
@@ -126,10 +129,18 @@ int bus_check_policy_name(const char *name, sd_bus_error *error);
 /* bus-turns.c: in which order calls are answered. */
 int bus_turns_begin(Bus *b);
 Turns *bus_turns_end(Turns *t); /* returns NULL */
+/* Whose call it is that is being answered; (uid_t)-1 when the bus would not say. */
+uid_t bus_turns_uid(Turns *t, sd_bus_message *m);
 
 /* bus-errors.c */
 bool bus_may_change(uid_t uid);
 int bus_check_sender(sd_bus_message *m, sd_bus_error *error);
+/* Tokens, see buckets.h. A plan of a thousand drives that do different things takes a quarter of a
+ * second, in which nothing else happens. */
+#define COST_OF_PLAN     10.0
+#define COST_OF_QUESTION 1.0
+/* Whoever has asked for too much that is costly comes again later: the error says when. */
+int bus_charge(Bus *b, sd_bus_message *m, double tokens, sd_bus_error *error);
 /* Gives an error of control's its name; `invalid` and `missing` name -EINVAL and -ENOENT. */
 int bus_manager_error(sd_bus_error *error, int r, const char *text, const char *invalid,
 		      const char *missing);

@@ -76,8 +76,9 @@ static void on_fresh_for_plan(void *userdata)
 /* A plan depends on what the devices do now, so their figures are refreshed first. */
 static int method_plan(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
-	(void)error;
-	return bus_when_fresh(userdata, m, on_fresh_for_plan);
+	int r = bus_charge(userdata, m, COST_OF_PLAN, error);
+
+	return r < 0 ? r : bus_when_fresh(userdata, m, on_fresh_for_plan);
 }
 
 static int method_list_devices(sd_bus_message *call, void *userdata, sd_bus_error *error)

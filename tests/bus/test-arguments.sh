@@ -141,6 +141,25 @@ if [[ $(id -u) == 0 ]] && id nobody >/dev/null 2>&1; then
 	ok "anyone may look" grep -q "objectpath" <(as_nobody ListDevices)
 	ok "and see what the planner chooses from" grep -q "PlannedSetting" <(as_nobody GetFrontier nvme0)
 	ok "and see who woke disks" grep -q "aa{sv}\|\[" <(as_nobody ListWakeups)
+	plans_until_refused() { # [COMMAND]: sets answer
+		local i
+		for ((i = 0; i < 12; i++)); do
+			answer=$("${1:-as_nobody}" Plan 90 % "$none")
+			[[ $answer != *"Error.TooOften: "* ]] || return 0
+		done
+		return 1
+	}
+	never_refused() {
+		! plans_until_refused "$1"
+	}
+	ok "whoever asks for plan after plan is told that it is too often" plans_until_refused
+	ok "and when to come again" grep -qE "uid [0-9]+ .*: come again in [0-9.]+ s" <(echo "$answer")
+	sleep "$(sed -n 's/.*come again in \([0-9.]*\) s.*/\1/p' <<<"$answer")"
+	ok "then a plan is made" grep -q "Optimal" <(as_nobody Plan 90 % "$none")
+	ok "another user does not wait for that" grep -q "Optimal" <(setpriv --reuid=1 --clear-groups \
+		gdbus call --session --dest org.storpower1 --object-path /org/storpower1 \
+		--method org.storpower1.Manager.Plan 90 % "$none" 2>&1)
+	ok "root never does" never_refused call
 else
 	echo "# not run by root: who may do what is not tested here"
 fi
