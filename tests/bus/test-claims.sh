@@ -92,7 +92,7 @@ status "a lease" 0 ctl_set 90% --for=1s
 ok "tells its end" jq -en "$(property 'Claims[0].ExpiresIn') <= 1"
 ok "ends by itself" eventually claim_count_is 0
 ok "and lifts the limit" eventually unlimited
-status "a later start" 0 ctl_set 90% --start-in=1s --for=1s
+status "a later start" 0 ctl_set 90% --start-in=2s --for=4s
 is "does not limit yet" "$(property 'Claims[0].Active')" false
 ok "begins by itself" eventually limit_is 90
 ok "and ends by itself" eventually unlimited
