@@ -41,7 +41,7 @@ typedef struct RecordField {
 	{                                                                                          \
 		key, FIELD_TYPE(((type *)0)->member), offsetof(type, member), true                 \
 	}
-#define RECORD_FIELDS_MAX 20
+#define RECORD_FIELDS_MAX 24
 
 /* What a record of one name holds. */
 typedef struct RecordKind {

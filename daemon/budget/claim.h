@@ -23,6 +23,14 @@ typedef enum ClaimScope { SCOPE_NODE, SCOPE_GROUP, SCOPE_DEVICE } ClaimScope;
 
 #define CLAIM_TOLERANCE_MAX_S 60
 
+/* The process that made a claim, as the kernel knows it, where it is known. */
+typedef struct ClaimMaker {
+	bool known;
+	uint32_t uid;
+	uint32_t pid; /* 0: unknown, or of an earlier boot */
+	char *unit;   /* of systemd; NULL: it was in none */
+} ClaimMaker;
+
 typedef struct Claim {
 	uint64_t cookie; /* never 0, never used twice */
 	ClaimClass class;
@@ -35,12 +43,15 @@ typedef struct Claim {
 	double tolerance_s;
 	char *source; /* who asked: "storpowerctl (root)", "demand-response" */
 	char *reason; /* why, as given; "" when not */
-	char *owner;  /* unique bus name; NULL: a standing claim */
+	ClaimMaker maker;
+	char *owner; /* unique bus name; NULL: a standing claim */
 	char *bus; /* the id of the bus on which that is its name; NULL: unknown, it is not saved */
 	uint64_t created_us;
+	uint64_t changed_us;      /* its limit, class or tolerance was changed last; 0: never */
 	uint64_t start_us;        /* 0: at once */
 	uint64_t expiry_us;       /* USEC_NEVER: until released */
 	uint64_t owned_expiry_us; /* not 0: its owner is away, and this is its expiry with one */
+	bool noted;               /* it limits something: since it was made, changed or loaded */
 	bool replaces; /* when it was made, claim_replaces() decided who makes room for it */
 	/* It limits nothing: it pins the NVMe power state of its device for a measurement, while no
 	 * limit is active there. It has an owner, is of 100 % and is never saved. */
@@ -60,6 +71,26 @@ DEFINE_CLEANUP(Claims *, claims_free);
 int claims_add(Claims *c, const Claim *claim, uint64_t *ret_cookie);
 /* -ENOENT. */
 int claims_release(Claims *c, uint64_t cookie);
+/* What is to be changed of a claim. */
+typedef struct ClaimChange {
+	bool sets_limit; /* false: the next two stay */
+	double limit;
+	LimitUnit unit;
+	int class;          /* -1: it stays */
+	const char *reason; /* NULL: it stays */
+	double tolerance_s; /* NAN: it stays */
+	/* It ends so long from now, or from its start if that is yet to come; 0: its end stays,
+	 * USEC_NEVER: it has none any more. */
+	uint64_t for_us;
+} ClaimChange;
+
+/* What is not named stays, its cookie and its owner too. -ENOENT, also when its time is over;
+ * -EINVAL as from claims_add(). After an error nothing has changed. */
+int claims_change(Claims *c, uint64_t cookie, const ClaimChange *change, uint64_t now_us);
+/* It limits something, or does no longer. */
+void claims_set_noted(Claims *c, uint64_t cookie, bool noted);
+/* Does it change what is limited, and not only why or until when? */
+bool claim_change_limits(const ClaimChange *change);
 /* Ends all owner-bound claims of a bus name, but those whose owner has been away. Returns how many
  * it ended. */
 size_t claims_drop_owner(Claims *c, const char *owner);

@@ -7,10 +7,12 @@
 #include "base/log.h"
 #include "base/printable.h"
 
+static int take_claim(void *saved_claim, void *userdata);
+
 static const RecordKind claim_kind = {
 	.name = "claim",
 	.size = sizeof(SavedClaim),
-	.take = claims_take_saved,
+	.take = take_claim,
 	.fields = {
 		FIELD(SavedClaim, cookie, "cookie"),
 		FIELD(SavedClaim, class, "class"),
@@ -21,6 +23,9 @@ static const RecordKind claim_kind = {
 		FIELD_OPTIONAL(SavedClaim, tolerance_s, "tolerance"),
 		FIELD(SavedClaim, source, "source"),
 		FIELD(SavedClaim, reason, "reason"),
+		FIELD_OPTIONAL(SavedClaim, uid, "maker-uid"),
+		FIELD_OPTIONAL(SavedClaim, pid, "maker-pid"),
+		FIELD_OPTIONAL(SavedClaim, made_in, "maker-unit"),
 		FIELD_OPTIONAL(SavedClaim, owner, "owner"),
 		FIELD_OPTIONAL(SavedClaim, bus, "bus"),
 		FIELD(SavedClaim, boot, "boot"),
@@ -85,6 +90,7 @@ static Moment moment_of(uint64_t boot_us, const ClaimsClock *clock)
  * does not go on over a restart of the daemon, which puts the power state back. */
 static void save_claim(RecordsWriter *w, const Claim *c, const ClaimsClock *clock)
 {
+	char uid[16];
 	uint64_t expiry_us = claim_orphaned(c) ? c->owned_expiry_us : c->expiry_us;
 	SavedClaim s = {
 		.cookie = c->cookie,
@@ -104,6 +110,12 @@ static void save_claim(RecordsWriter *w, const Claim *c, const ClaimsClock *cloc
 
 	if (c->pins || (c->owner && !c->bus))
 		return;
+	if (c->maker.known) {
+		snprintf(uid, sizeof(uid), "%u", (unsigned)c->maker.uid);
+		s.uid = uid;
+		s.pid = c->maker.pid;
+		s.made_in = c->maker.unit;
+	}
 	if (c->start_us)
 		s.start = moment_of(c->start_us, clock);
 	if (expiry_us != USEC_NEVER)
@@ -178,6 +190,24 @@ static void make_texts_printable(const SavedClaim *s)
 	make_printable(s->reason);
 	if (s->target)
 		make_printable(s->target);
+	if (s->made_in)
+		make_printable(s->made_in);
+}
+
+/* Another boot's processes are not this one's. */
+static int restore_maker(const SavedClaim *s, bool same_boot, ClaimMaker *ret)
+{
+	unsigned long uid;
+
+	if (!s->uid)
+		return 0;
+	if (parse_unsigned(s->uid, UINT32_MAX, &uid) < 0 || s->pid > UINT32_MAX)
+		return -EINVAL;
+	*ret = (ClaimMaker){ .known = true,
+			     .uid = (uint32_t)uid,
+			     .pid = same_boot ? (uint32_t)s->pid : 0,
+			     .unit = s->made_in };
+	return 0;
 }
 
 static int restore_claim(const SavedClaim *s, const ClaimsClock *clock, Claim *ret)
@@ -204,7 +234,7 @@ static int restore_claim(const SavedClaim *s, const ClaimsClock *clock, Claim *r
 		.bus = s->bus,
 	};
 	set_times(ret, s, clock);
-	return 0;
+	return restore_maker(s, streq(s->boot, clock->boot_id), &ret->maker);
 }
 
 int claims_take_saved(void *saved_claim, void *userdata)
@@ -221,6 +251,19 @@ int claims_take_saved(void *saved_claim, void *userdata)
 		return claims_insert(l->claims, &claim, s->cookie);
 	log_info("claim %lu by %s has run out meanwhile", (unsigned long)s->cookie, s->source);
 	return 0;
+}
+
+/* Of one that was changed what is said last counts, if it makes sense. */
+static int take_claim(void *saved_claim, void *userdata)
+{
+	const ClaimsLoader *l = userdata;
+	const SavedClaim *s = saved_claim;
+	Claim claim;
+	int r = claims_find(l->claims, s->cookie) ? restore_claim(s, l->clock, &claim) : -ENOENT;
+
+	if (r >= 0 && claim_valid(&claim))
+		(void)claims_release(l->claims, s->cookie);
+	return claims_take_saved(saved_claim, userdata);
 }
 
 int claims_load(Claims *c, const char *path, const char *text, size_t n, const ClaimsClock *clock)

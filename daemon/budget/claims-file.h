@@ -11,7 +11,8 @@
  *		#01234567
  *	ended cookie=17 #01234567
  *
- * What changes is appended: a claim may be followed by its end, and next-cookie by a higher one.
+ * What changes is appended: a claim may be followed by what it was changed to or by its end, and
+ * next-cookie by a higher one.
  */
 
 #include "base/records.h"
@@ -26,6 +27,8 @@ typedef struct Moment {
 typedef struct SavedClaim {
 	uint64_t cookie, created_us;
 	char *class, *scope, *target, *unit, *source, *reason, *boot;
+	char *uid, *made_in; /* of who made it, his systemd unit; the first NULL: unknown */
+	uint64_t pid;
 	char *owner, *bus; /* both or neither */
 	double limit, tolerance_s;
 	Moment start, expiry;

@@ -21,3 +21,6 @@ int claims_insert(Claims *c, const Claim *claim, uint64_t cookie);
 size_t claims_drop_if(Claims *c, bool (*ends)(const Claim *claim, const void *what),
 		      const void *what);
 void claim_clear(Claim *claim);
+bool claim_valid(const Claim *claim);
+/* The one of that cookie, to be changed in place; NULL: there is none. */
+Claim *claims_find_own(Claims *c, uint64_t cookie);

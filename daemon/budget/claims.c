@@ -21,6 +21,7 @@ void claim_clear(Claim *claim)
 	free(claim->target);
 	free(claim->source);
 	free(claim->reason);
+	free(claim->maker.unit);
 	free(claim->owner);
 	free(claim->bus);
 }
@@ -47,7 +48,7 @@ static bool pin_valid(const Claim *claim)
 				claim->limit == 100 && claim->owner);
 }
 
-static bool claim_valid(const Claim *claim)
+bool claim_valid(const Claim *claim)
 {
 	if ((unsigned)claim->class >= _CLASS_MAX || (unsigned)claim->scope > SCOPE_DEVICE)
 		return false;
@@ -70,10 +71,12 @@ static int claim_copy(Claim *to, const Claim *from)
 	to->target = given(from->target) ? strdup(from->target) : NULL;
 	to->source = strdup(from->source ?: "");
 	to->reason = strdup(from->reason ?: "");
+	to->maker.unit = from->maker.unit ? strdup(from->maker.unit) : NULL;
 	to->owner = from->owner ? strdup(from->owner) : NULL;
 	to->bus = from->bus ? strdup(from->bus) : NULL;
 	if (to->source && to->reason && !to->target == !given(from->target) &&
-	    !to->owner == !from->owner && !to->bus == !from->bus)
+	    !to->maker.unit == !from->maker.unit && !to->owner == !from->owner &&
+	    !to->bus == !from->bus)
 		return 0;
 	claim_clear(to);
 	return -ENOMEM;
@@ -95,11 +98,16 @@ static size_t find_place(const Claims *c, uint64_t cookie)
 	return low;
 }
 
-const Claim *claims_find(const Claims *c, uint64_t cookie)
+Claim *claims_find_own(Claims *c, uint64_t cookie)
 {
 	size_t i = find_place(c, cookie);
 
 	return i < c->n && c->claims[i].cookie == cookie ? &c->claims[i] : NULL;
+}
+
+const Claim *claims_find(const Claims *c, uint64_t cookie)
+{
+	return claims_find_own((Claims *)c, cookie);
 }
 
 const Claim *claims_get(const Claims *c, size_t index)

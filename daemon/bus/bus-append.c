@@ -16,10 +16,12 @@ int bus_append_claim(Bus *b, sd_bus_message *m, const Claim *c)
 	const char *unit = c->unit == LIMIT_PERCENT ? "%" : "W";
 
 	return sd_bus_message_append(
-		m, "a{sv}", 18, "PowerState", "i", c->pins ? (int)c->power_state : -1, "Tolerance",
-		"d", c->tolerance_s, "Cookie", "t", c->cookie, "Class", "s",
-		claim_class_name(c->class), "Scope", "s", claim_scope_name(c->scope), "Target", "s",
-		c->target ?: "", "Limit", "d", c->limit, "Unit", "s", unit, "LimitPower", "d",
+		m, "a{sv}", 21, "Uid", "u", c->maker.known ? c->maker.uid : UINT32_MAX, "Pid", "u",
+		c->maker.pid, "SystemdUnit", "s", c->maker.unit ?: "", "PowerState", "i",
+		c->pins ? (int)c->power_state : -1, "Tolerance", "d", c->tolerance_s, "Cookie", "t",
+		c->cookie, "Class", "s", claim_class_name(c->class), "Scope", "s",
+		claim_scope_name(c->scope), "Target", "s", c->target ?: "", "Limit", "d", c->limit,
+		"Unit", "s", unit, "LimitPower", "d",
 		limit_watts(c->limit, c->unit, control_claim_operating_w(b->control, c)), "Source",
 		"s", c->source, "Reason", "s", c->reason, "Owner", "s", c->owner ?: "", "Standing",
 		"b", (int)!c->owner, "Orphaned", "b", (int)claim_orphaned(c), "Active", "b",

@@ -6,9 +6,7 @@
 #include "base/printable.h"
 #include "bus/bus-internal.h"
 
-#define TEXT_MAX     256
-#define SECONDS_MAX  (366.0 * 86400)
-#define POWER_STATES 32 /* of an NVMe drive */
+#define TEXT_MAX 256
 
 static int refuse_limit(sd_bus_error *error, const char *what)
 {
@@ -19,17 +17,11 @@ static int refuse_limit(sd_bus_error *error, const char *what)
 		what);
 }
 
-int bus_read_limit(sd_bus_message *m, double *ret_value, LimitUnit *ret_unit, sd_bus_error *error)
+static int check_limit(double value, const char *unit, LimitUnit *ret_unit, sd_bus_error *error)
 {
-	const char *unit;
+	bool percent = streq(unit, "%");
 	char sent[64];
-	double value;
-	bool percent;
-	int r = sd_bus_message_read(m, "ds", &value, &unit);
 
-	if (r < 0)
-		return r;
-	percent = streq(unit, "%");
 	if (!percent && !streq(unit, "W"))
 		return sd_bus_error_setf(
 			error, BUS_ERROR_INVALID_LIMIT,
@@ -42,228 +34,32 @@ int bus_read_limit(sd_bus_message *m, double *ret_value, LimitUnit *ret_unit, sd
 		return refuse_limit(error, "negative");
 	if (value > (percent ? 100 : LIMIT_MAX_W))
 		return refuse_limit(error, percent ? "over 100 %" : "over 100 MW");
-	*ret_value = value;
 	*ret_unit = percent ? LIMIT_PERCENT : LIMIT_WATTS;
 	return 0;
 }
 
-typedef int (*OptionReader)(sd_bus_message *m, const char *name, char type, void *ret,
-			    sd_bus_error *error);
-
-static int wrong_type(sd_bus_error *error, const char *name, const char *right)
+int bus_read_limit(sd_bus_message *m, double *ret_value, LimitUnit *ret_unit, sd_bus_error *error)
 {
-	return sd_bus_error_setf(error, BUS_ERROR_INVALID_OPTION,
-				 "Option \"%s\" has the wrong type: %s would be right", name,
-				 right);
+	const char *unit;
+	double value;
+	int r = sd_bus_message_read(m, "ds", &value, &unit);
+
+	if (r >= 0)
+		r = check_limit(value, unit, ret_unit, error);
+	if (r >= 0)
+		*ret_value = value;
+	return r;
 }
 
-/* Claims are shown on terminals and logged, which their texts must not steer. */
-static int read_text(sd_bus_message *m, const char *name, char type, void *ret, sd_bus_error *error)
+int bus_read_new_limit(sd_bus_message *m, ClaimChange *ret, sd_bus_error *error)
 {
-	const char *text;
-	Unfit why;
-	int r;
+	const char *unit;
+	int r = sd_bus_message_read(m, "ds", &ret->limit, &unit);
 
-	if (type != 's')
-		return wrong_type(error, name, "a string");
-	r = sd_bus_message_read_basic(m, 's', &text);
-	if (r < 0)
+	if (r < 0 || !*unit)
 		return r;
-	if (strlen(text) > TEXT_MAX)
-		return sd_bus_error_setf(error, BUS_ERROR_INVALID_OPTION,
-					 "Option \"%s\" is longer than %d bytes", name, TEXT_MAX);
-	if (!is_printable(text, strlen(text), &why))
-		return sd_bus_error_setf(
-			error, BUS_ERROR_INVALID_OPTION,
-			"Option \"%s\" has %s: one line of plain text would be right", name,
-			why.what);
-	*(const char **)ret = text;
-	return 0;
-}
-
-static int read_number(sd_bus_message *m, const char *name, char type, double *ret,
-		       sd_bus_error *error)
-{
-	union {
-		double d;
-		uint64_t t;
-		uint32_t u;
-	} v;
-	int r;
-
-	if (type != 'd' && type != 't' && type != 'u')
-		return wrong_type(error, name, "a number of type d, t or u");
-	r = sd_bus_message_read_basic(m, type, &v);
-	if (r < 0)
-		return r;
-	*ret = type == 'd' ? v.d : type == 't' ? (double)v.t : v.u;
-	return 0;
-}
-
-static int read_tolerance(sd_bus_message *m, const char *name, char type, void *ret,
-			  sd_bus_error *error)
-{
-	double s = NAN;
-	int r = read_number(m, name, type, &s, error);
-
-	if (r < 0)
-		return r;
-	if (!(s >= 0 && s <= CLAIM_TOLERANCE_MAX_S))
-		return sd_bus_error_setf(
-			error, BUS_ERROR_INVALID_OPTION,
-			"Option \"%s\" is out of range: 0 (nothing is tolerated) to "
-			"%d seconds would be right",
-			name, CLAIM_TOLERANCE_MAX_S);
-	*(double *)ret = s;
-	return 0;
-}
-
-static int read_seconds(sd_bus_message *m, const char *name, char type, void *ret,
-			sd_bus_error *error)
-{
-	double s = NAN;
-	int r = read_number(m, name, type, &s, error);
-
-	if (r < 0)
-		return r;
-	if (!(s > 0 && s <= SECONDS_MAX))
-		return sd_bus_error_setf(error, BUS_ERROR_INVALID_OPTION,
-					 "Option \"%s\" is out of range: more than 0 and at most "
-					 "%.0f seconds (366 days) would be right",
-					 name, SECONDS_MAX);
-	*(double *)ret = s;
-	return 0;
-}
-
-static int read_flag(sd_bus_message *m, const char *name, char type, void *ret, sd_bus_error *error)
-{
-	if (type != 'b')
-		return wrong_type(error, name, "a boolean");
-	return sd_bus_message_read_basic(m, 'b', ret);
-}
-
-static int read_power_state(sd_bus_message *m, const char *name, char type, void *ret,
-			    sd_bus_error *error)
-{
-	int32_t state = -1;
-	int r;
-
-	if (type != 'i')
-		return wrong_type(error, name, "a number of type i");
-	r = sd_bus_message_read_basic(m, 'i', &state);
-	if (r < 0)
-		return r;
-	if (state < 0 || state >= POWER_STATES)
-		return sd_bus_error_setf(error, BUS_ERROR_INVALID_OPTION,
-					 "Option \"%s\" is out of range: 0 to %d would be right",
-					 name, POWER_STATES - 1);
-	*(int *)ret = state;
-	return 0;
-}
-
-static int read_mechanisms(sd_bus_message *m, const char *name, char type, void *ret,
-			   sd_bus_error *error)
-{
-	const char *list = "";
-	unsigned set;
-	int r = read_text(m, name, type, &list, error);
-
-	if (r < 0)
-		return r;
-	r = mechanisms_from_list(list, &set);
-	if (r < 0 || set == 0)
-		return sd_bus_error_setf(
-			error, BUS_ERROR_INVALID_OPTION,
-			"Option \"%s\" = \"%s\": a list of power-state, power-limit, "
-			"condition, link, depth, chunk, pacing, redirect would be right",
-			name, list);
-	*(unsigned *)ret = set;
-	return 0;
-}
-
-typedef struct Option {
-	const char *name;
-	OptionReader read;
-	size_t offset;
-} Option;
-
-static const Option set_budget_options[] = {
-	{ "reason", read_text, offsetof(BusOptions, reason) },
-	{ "class", read_text, offsetof(BusOptions, class) },
-	{ "source", read_text, offsetof(BusOptions, source) },
-	{ "device", read_text, offsetof(BusOptions, device) },
-	{ "group", read_text, offsetof(BusOptions, group) },
-	{ "for_seconds", read_seconds, offsetof(BusOptions, for_seconds) },
-	{ "start_in_seconds", read_seconds, offsetof(BusOptions, start_in_seconds) },
-	{ "tolerance_seconds", read_tolerance, offsetof(BusOptions, tolerance_seconds) },
-	{ "standing", read_flag, offsetof(BusOptions, standing) },
-	{ "replace", read_flag, offsetof(BusOptions, replace) },
-	{ "power-state", read_power_state, offsetof(BusOptions, power_state) },
-	{},
-};
-
-static const Option plan_options[] = {
-	{ "policy", read_text, offsetof(BusOptions, policy) },
-	{ "device", read_text, offsetof(BusOptions, device) },
-	{ "group", read_text, offsetof(BusOptions, group) },
-	{ "tolerance_seconds", read_tolerance, offsetof(BusOptions, tolerance_seconds) },
-	{ "forbid", read_mechanisms, offsetof(BusOptions, forbid) },
-	{ "only", read_mechanisms, offsetof(BusOptions, only) },
-	{},
-};
-
-static int refuse_option(sd_bus_error *error, const char *name, const Option *known)
-{
-	char list[256] = "", sent[64];
-
-	for (size_t i = 0; known[i].name; i++)
-		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "",
-			 known[i].name);
-	return sd_bus_error_setf(error, BUS_ERROR_INVALID_OPTION,
-				 "Unknown option \"%s\": there are %s",
-				 printable_text(sent, sizeof(sent), name), list);
-}
-
-/* One entry of a{sv}; the message stands inside it. */
-static int read_option(sd_bus_message *m, const Option *known, BusOptions *options,
-		       sd_bus_error *error)
-{
-	const char *name, *contents;
-	const Option *o = known;
-	int r = sd_bus_message_read_basic(m, 's', &name);
-
-	if (r < 0)
-		return r;
-	while (o->name && !streq(o->name, name))
-		o++;
-	if (!o->name)
-		return refuse_option(error, name, known);
-	r = sd_bus_message_peek_type(m, NULL, &contents);
-	if (r < 0)
-		return r;
-	r = sd_bus_message_enter_container(m, 'v', contents);
-	if (r < 0)
-		return r;
-	r = o->read(m, name, strlen(contents) == 1 ? *contents : '\0', (char *)options + o->offset,
-		    error);
-	return r < 0 ? r : sd_bus_message_exit_container(m);
-}
-
-int bus_read_options(sd_bus_message *m, BusOptionSet set, BusOptions *options, sd_bus_error *error)
-{
-	const Option *known = set == OPTIONS_OF_PLAN ? plan_options : set_budget_options;
-	int r = sd_bus_message_enter_container(m, 'a', "{sv}");
-
-	if (r < 0)
-		return r;
-	while ((r = sd_bus_message_enter_container(m, 'e', "sv")) > 0) {
-		r = read_option(m, known, options, error);
-		if (r >= 0)
-			r = sd_bus_message_exit_container(m);
-		if (r < 0)
-			return r;
-	}
-	return r < 0 ? r : sd_bus_message_exit_container(m);
+	ret->sets_limit = true;
+	return check_limit(ret->limit, unit, &ret->unit, error);
 }
 
 /* Lists the names that would have been right, as many as a line takes. */
@@ -371,17 +167,27 @@ static int pin_from_options(const BusOptions *o, Claim *claim, sd_bus_error *err
 	return 0;
 }
 
-int bus_claim_from_options(Bus *b, const BusOptions *o, Claim *claim, sd_bus_error *error)
+int bus_check_class(const char *name, int *ret, sd_bus_error *error)
 {
-	uint64_t now = clock_now_us(&b->clock);
-	int class = o->class ? claim_class_from_name(o->class) : CLASS_OPERATOR;
-	int r;
+	int class = claim_class_from_name(name);
 
 	if (class < 0)
 		return sd_bus_error_setf(error, BUS_ERROR_INVALID_OPTION,
 					 "Unknown class \"%s\": emergency, operator, signal or "
 					 "schedule would be right",
-					 o->class);
+					 name);
+	*ret = class;
+	return 0;
+}
+
+int bus_claim_from_options(Bus *b, const BusOptions *o, Claim *claim, sd_bus_error *error)
+{
+	uint64_t now = clock_now_us(&b->clock);
+	int class = CLASS_OPERATOR;
+	int r = o->class ? bus_check_class(o->class, &class, error) : 0;
+
+	if (r < 0)
+		return r;
 	if (o->replace && o->start_in_seconds > 0)
 		return sd_bus_error_setf(
 			error, BUS_ERROR_INVALID_OPTION,

@@ -62,9 +62,10 @@ int bus_list_consumers(sd_bus_message *call, void *userdata, sd_bus_error *error
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
 	_cleanup_free_ Consumer *consumers = NULL;
 	size_t n = 0;
-	int r = control_consumers(b->control, &consumers, &n);
+	int r = bus_charge(b, call, COST_OF_QUESTION, error);
 
-	(void)error;
+	if (r >= 0)
+		r = control_consumers(b->control, &consumers, &n);
 	if (r >= 0)
 		r = sd_bus_message_new_method_return(call, &m);
 	if (r >= 0)
@@ -80,11 +81,13 @@ int bus_list_consumers(sd_bus_message *call, void *userdata, sd_bus_error *error
 int bus_get_waiting(sd_bus_message *call, void *userdata, sd_bus_error *error)
 {
 	Bus *b = userdata;
-	_cleanup_(waiting_state_clear) WaitingState w;
+	_cleanup_(waiting_state_clear) WaitingState w = {};
 	_cleanup_free_ char *cgroup = NULL;
 	bool real = !*b->simulated;
+	int r = bus_charge(b, call, COST_OF_QUESTION, error);
 
-	(void)error;
+	if (r < 0)
+		return r;
 	control_waiting(b->control, &w);
 	cgroup = printable_copy(real && w.cgroup ? w.cgroup : "");
 	if (!cgroup)

@@ -5,6 +5,7 @@
 
 #include <systemd/sd-bus.h>
 
+#include "bus/buckets.h"
 #include "bus/bus.h"
 
 #define BUS_NAME          "org.storpower1"
@@ -21,6 +22,7 @@
 #define BUS_ERROR_UNKNOWN_CLAIM   "org.storpower1.Error.UnknownClaim"
 #define BUS_ERROR_TOO_MANY_CLAIMS "org.storpower1.Error.TooManyClaims"
 #define BUS_ERROR_NOT_AUTHORIZED  "org.storpower1.Error.NotAuthorized"
+#define BUS_ERROR_TOO_OFTEN       "org.storpower1.Error.TooOften"
 #define BUS_ERROR_REFUSED         "org.storpower1.Error.Refused"
 #define BUS_ERROR_FAILED          "org.storpower1.Error.Failed"
 
@@ -43,6 +45,7 @@ struct Bus {
 	char *id; /* of the bus: unique names mean nothing on another one; NULL: unknown */
 	sd_bus_slot *owners_match; /* tells of names that vanish; NULL: no claim has an owner */
 	Turns *turns;
+	Buckets buckets;       /* what users may ask for yet that is costly */
 	struct Call *calls;    /* to be answered later */
 	bool testing;          /* a wake test is under way */
 	const char *simulated; /* the node file; "": the devices are real */
@@ -91,7 +94,9 @@ int bus_append_planned_device(sd_bus_message *m, const char *name, const Planned
 int bus_signals_register(Bus *b);
 void bus_signals_free(Bus *b);
 
-/* bus-arguments.c: what callers send, checked. Negative with a named error set. */
+#define BUS_SECONDS_MAX (366.0 * 86400) /* of a claim */
+
+/* bus-options.c, bus-arguments.c: what callers send, checked. Negative with a named error set. */
 typedef struct BusOptions {
 	const char *reason, *class, *source, *device, *group, *policy;
 	double for_seconds, start_in_seconds;
@@ -101,12 +106,19 @@ typedef struct BusOptions {
 	unsigned forbid, only; /* sets of mechanisms */
 } BusOptions;
 
-typedef enum BusOptionSet { OPTIONS_OF_SET_BUDGET, OPTIONS_OF_PLAN } BusOptionSet;
+typedef enum BusOptionSet {
+	OPTIONS_OF_SET_BUDGET,
+	OPTIONS_OF_UPDATE,
+	OPTIONS_OF_PLAN
+} BusOptionSet;
 
 /* Reads a{sv}; what is not given keeps its value in *options. */
 int bus_read_options(sd_bus_message *m, BusOptionSet set, BusOptions *options, sd_bus_error *error);
 /* Reads "ds": a number and its unit. */
 int bus_read_limit(sd_bus_message *m, double *ret_value, LimitUnit *ret_unit, sd_bus_error *error);
+/* The same; with the unit "" the limit stays as it is. */
+int bus_read_new_limit(sd_bus_message *m, ClaimChange *ret, sd_bus_error *error);
+int bus_check_class(const char *name, int *ret, sd_bus_error *error);
 /* What is limited. The claim borrows the options' strings. */
 int bus_target_from_options(Bus *b, const BusOptions *options, Claim *claim, sd_bus_error *error);
 /* Class, target and lease. The claim borrows the options' strings. */
@@ -117,13 +129,27 @@ int bus_check_policy_name(const char *name, sd_bus_error *error);
 /* bus-turns.c: in which order calls are answered. */
 int bus_turns_begin(Bus *b);
 Turns *bus_turns_end(Turns *t); /* returns NULL */
+/* Whose call it is that is being answered; (uid_t)-1 when the bus would not say. */
+uid_t bus_turns_uid(Turns *t, sd_bus_message *m);
 
 /* bus-errors.c */
 bool bus_may_change(uid_t uid);
 int bus_check_sender(sd_bus_message *m, sd_bus_error *error);
+/* Tokens, see buckets.h. A plan of a thousand drives that do different things takes a quarter of a
+ * second, in which nothing else happens. */
+#define COST_OF_PLAN     10.0
+#define COST_OF_QUESTION 1.0
+/* Whoever has asked for too much that is costly comes again later: the error says when. */
+int bus_charge(Bus *b, sd_bus_message *m, double tokens, sd_bus_error *error);
 /* Gives an error of control's its name; `invalid` and `missing` name -EINVAL and -ENOENT. */
 int bus_manager_error(sd_bus_error *error, int r, const char *text, const char *invalid,
 		      const char *missing);
+
+/* bus-claims.c */
+int bus_set_budget(sd_bus_message *m, void *userdata, sd_bus_error *error);
+int bus_update(sd_bus_message *m, void *userdata, sd_bus_error *error);
+int bus_renew(sd_bus_message *m, void *userdata, sd_bus_error *error);
+int bus_release(sd_bus_message *m, void *userdata, sd_bus_error *error);
 
 /* bus-consumers.c */
 int bus_list_consumers(sd_bus_message *call, void *userdata, sd_bus_error *error);

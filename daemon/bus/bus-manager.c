@@ -6,102 +6,6 @@
 #include "base/printable.h"
 #include "bus/bus-internal.h"
 
-/* Where the caller does not say who asks, its command's name does, for people to read. */
-static char *default_source(sd_bus_message *m)
-{
-	_cleanup_(sd_bus_creds_unrefp) sd_bus_creds *creds = NULL;
-	const char *comm;
-
-	if (sd_bus_query_sender_creds(
-		    m, SD_BUS_CREDS_PID | SD_BUS_CREDS_COMM | SD_BUS_CREDS_AUGMENT, &creds) < 0 ||
-	    sd_bus_creds_get_comm(creds, &comm) < 0)
-		comm = sd_bus_message_get_sender(m);
-	return printable_copy(comm);
-}
-
-/* The caller waits for the cookie, which is sent when the limit is enforced. */
-static void on_enforced(void *userdata)
-{
-	_cleanup_(bus_call_freep) Call *c = userdata;
-
-	if (c->bus)
-		bus_call_note_sent(sd_bus_reply_method_return(c->message, "t", c->cookie),
-				   "a claim's cookie");
-}
-
-static int own_claim(Bus *b, sd_bus_message *m, Claim *claim)
-{
-	claim->owner = (char *)sd_bus_message_get_sender(m);
-	claim->bus = b->id;
-	return bus_owner_watch(b, claim->owner);
-}
-
-static int add_claim(Bus *b, sd_bus_message *m, Claim *claim, bool standing, sd_bus_error *error)
-{
-	_cleanup_free_ char *text = NULL, *source = NULL;
-	_cleanup_(bus_call_freep) Call *call = NULL;
-	int r;
-
-	if (!claim->source) {
-		source = default_source(m);
-		if (!source)
-			return -ENOMEM;
-		claim->source = source;
-	}
-	r = standing ? 0 : own_claim(b, m, claim);
-	if (r < 0)
-		return r;
-	call = bus_call_new(b, m);
-	if (!call)
-		return -ENOMEM;
-	r = control_add_claim(b->control, claim, &(ControlWait){ on_enforced, call }, &call->cookie,
-			      &text);
-	if (r >= 0) {
-		TAKE_PTR(call);
-		return 1;
-	}
-	bus_owners_prune(b);
-	return bus_manager_error(error, r, text,
-				 claim->pins ? BUS_ERROR_INVALID_OPTION : BUS_ERROR_INVALID_LIMIT,
-				 BUS_ERROR_UNKNOWN_DEVICE);
-}
-
-static int method_set_budget(sd_bus_message *m, void *userdata, sd_bus_error *error)
-{
-	Bus *b = userdata;
-	BusOptions options = { .tolerance_seconds = NAN, .power_state = -1 };
-	Claim claim = {};
-	int r = bus_check_sender(m, error);
-
-	if (r >= 0)
-		r = bus_read_limit(m, &claim.limit, &claim.unit, error);
-	if (r >= 0)
-		r = bus_read_options(m, OPTIONS_OF_SET_BUDGET, &options, error);
-	if (r >= 0)
-		r = bus_claim_from_options(b, &options, &claim, error);
-	if (r >= 0)
-		r = add_claim(b, m, &claim, options.standing, error);
-	return r; /* answered when it is enforced */
-}
-
-static int method_release(sd_bus_message *m, void *userdata, sd_bus_error *error)
-{
-	Bus *b = userdata;
-	_cleanup_free_ char *text = NULL;
-	uint64_t cookie;
-	int r = bus_check_sender(m, error);
-
-	if (r >= 0)
-		r = sd_bus_message_read(m, "t", &cookie);
-	if (r < 0)
-		return r;
-	r = control_release(b->control, cookie, &text);
-	if (r < 0)
-		return bus_manager_error(error, r, text, BUS_ERROR_UNKNOWN_CLAIM,
-					 BUS_ERROR_UNKNOWN_CLAIM);
-	return sd_bus_reply_method_return(m, NULL);
-}
-
 static int reply_plan(Bus *b, sd_bus_message *call, const PlanQuery *query, const Plan *p)
 {
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
@@ -172,8 +76,9 @@ static void on_fresh_for_plan(void *userdata)
 /* A plan depends on what the devices do now, so their figures are refreshed first. */
 static int method_plan(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
-	(void)error;
-	return bus_when_fresh(userdata, m, on_fresh_for_plan);
+	int r = bus_charge(userdata, m, COST_OF_PLAN, error);
+
+	return r < 0 ? r : bus_when_fresh(userdata, m, on_fresh_for_plan);
 }
 
 static int method_list_devices(sd_bus_message *call, void *userdata, sd_bus_error *error)
@@ -322,9 +227,14 @@ static int method_reload(sd_bus_message *m, void *userdata, sd_bus_error *error)
 static const sd_bus_vtable manager_methods[] = {
 	SD_BUS_VTABLE_START(0),
 	SD_BUS_METHOD_WITH_ARGS("SetBudget", SD_BUS_ARGS("d", value, "s", unit, "a{sv}", options),
-				SD_BUS_RESULT("t", cookie), method_set_budget, OPEN),
-	SD_BUS_METHOD_WITH_ARGS("Release", SD_BUS_ARGS("t", cookie), SD_BUS_NO_RESULT,
-				method_release, OPEN),
+				SD_BUS_RESULT("t", cookie), bus_set_budget, OPEN),
+	SD_BUS_METHOD_WITH_ARGS("Release", SD_BUS_ARGS("t", cookie), SD_BUS_NO_RESULT, bus_release,
+				OPEN),
+	SD_BUS_METHOD_WITH_ARGS("Update",
+				SD_BUS_ARGS("t", cookie, "d", value, "s", unit, "a{sv}", options),
+				SD_BUS_NO_RESULT, bus_update, OPEN),
+	SD_BUS_METHOD_WITH_ARGS("Renew", SD_BUS_ARGS("t", cookie, "d", for_seconds),
+				SD_BUS_NO_RESULT, bus_renew, OPEN),
 	SD_BUS_METHOD_WITH_ARGS("Plan", SD_BUS_ARGS("d", value, "s", unit, "a{sv}", options),
 				SD_BUS_RESULT("a{sv}", plan, "aa{sv}", devices), method_plan, OPEN),
 	SD_BUS_METHOD_WITH_ARGS("Verify", SD_BUS_NO_ARGS,
@@ -362,9 +272,16 @@ static const sd_bus_vtable manager_methods[] = {
 				bus_count_requests, OPEN),
 	SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_reload, OPEN),
 	SD_BUS_SIGNAL_WITH_ARGS("ClaimAdded", SD_BUS_ARGS("t", cookie, "a{sv}", claim), 0),
+	SD_BUS_SIGNAL_WITH_ARGS("ClaimChanged", SD_BUS_ARGS("t", cookie, "a{sv}", claim), 0),
+	SD_BUS_SIGNAL_WITH_ARGS("ClaimReplaced", SD_BUS_ARGS("t", old, "t", new), 0),
+	SD_BUS_SIGNAL_WITH_ARGS(
+		"Settled",
+		SD_BUS_ARGS("at", cookies, "d", limit, "d", seconds, "d", drawn, "b", held), 0),
 	SD_BUS_SIGNAL_WITH_ARGS("ClaimEnded", SD_BUS_ARGS("t", cookie, "s", why), 0),
 	SD_BUS_SIGNAL_WITH_ARGS("PlanApplied", SD_BUS_ARGS("s", why, "a{sv}", plan), 0),
 	SD_BUS_SIGNAL_WITH_ARGS("Overrun", SD_BUS_ARGS("d", measured, "d", budget), 0),
+	SD_BUS_SIGNAL_WITH_ARGS("OverrunEnded", SD_BUS_ARGS("d", seconds, "d", joules, "d", budget),
+				0),
 	SD_BUS_SIGNAL_WITH_ARGS("DeviceAdded", SD_BUS_ARGS("s", name, "o", path), 0),
 	SD_BUS_SIGNAL_WITH_ARGS("DeviceRemoved", SD_BUS_ARGS("s", name, "o", path), 0),
 	SD_BUS_VTABLE_END,

@@ -26,11 +26,10 @@ static void schedule(Bus *b)
 	warn_unsent(r, "changed properties");
 }
 
-static void on_claim_added(const Claim *c, void *userdata)
+static void tell_claim(Bus *b, const char *signal, const Claim *c)
 {
-	Bus *b = userdata;
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
-	int r = sd_bus_message_new_signal(b->bus, &m, BUS_PATH, BUS_MANAGER, "ClaimAdded");
+	int r = sd_bus_message_new_signal(b->bus, &m, BUS_PATH, BUS_MANAGER, signal);
 
 	if (r >= 0)
 		r = sd_bus_message_append(m, "t", c->cookie);
@@ -38,9 +37,43 @@ static void on_claim_added(const Claim *c, void *userdata)
 		r = bus_append_claim(b, m, c);
 	if (r >= 0)
 		r = sd_bus_send(b->bus, m, NULL);
-	warn_unsent(r, "ClaimAdded");
+	warn_unsent(r, signal);
 	b->claims_changed = true;
 	schedule(b);
+}
+
+static void on_claim_added(const Claim *c, void *userdata)
+{
+	tell_claim(userdata, "ClaimAdded", c);
+}
+
+static void on_claim_changed(const Claim *c, void *userdata)
+{
+	tell_claim(userdata, "ClaimChanged", c);
+}
+
+static void on_settled(const Settled *s, void *userdata)
+{
+	Bus *b = userdata;
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+	int r = sd_bus_message_new_signal(b->bus, &m, BUS_PATH, BUS_MANAGER, "Settled");
+
+	if (r >= 0)
+		r = sd_bus_message_append_array(m, 't', s->cookies, s->n * sizeof(*s->cookies));
+	if (r >= 0)
+		r = sd_bus_message_append(m, "dddb", s->limit_w, s->took_s, s->drawn_w, s->held);
+	if (r >= 0)
+		r = sd_bus_send(b->bus, m, NULL);
+	warn_unsent(r, "Settled");
+}
+
+static void on_claim_replaced(uint64_t old, uint64_t new, void *userdata)
+{
+	Bus *b = userdata;
+
+	warn_unsent(
+		sd_bus_emit_signal(b->bus, BUS_PATH, BUS_MANAGER, "ClaimReplaced", "tt", old, new),
+		"ClaimReplaced");
 }
 
 static void on_claim_ended(uint64_t cookie, const char *why, void *userdata)
@@ -78,6 +111,15 @@ static void on_overrun(double measured_w, double budget_w, void *userdata)
 	warn_unsent(sd_bus_emit_signal(b->bus, BUS_PATH, BUS_MANAGER, "Overrun", "dd", measured_w,
 				       budget_w),
 		    "Overrun");
+}
+
+static void on_overrun_ended(const Overrun *o, void *userdata)
+{
+	Bus *b = userdata;
+
+	warn_unsent(sd_bus_emit_signal(b->bus, BUS_PATH, BUS_MANAGER, "OverrunEnded", "ddd",
+				       o->seconds, o->joules, o->budget_w),
+		    "OverrunEnded");
 }
 
 static void on_device_changed(const char *name, bool present, void *userdata)
@@ -257,9 +299,13 @@ int bus_signals_register(Bus *b)
 		return r;
 	b->events = (ControlEvents){
 		.claim_added = on_claim_added,
+		.claim_changed = on_claim_changed,
+		.settled = on_settled,
+		.claim_replaced = on_claim_replaced,
 		.claim_ended = on_claim_ended,
 		.plan_applied = on_plan_applied,
 		.overrun = on_overrun,
+		.overrun_ended = on_overrun_ended,
 		.device_changed = on_device_changed,
 		.changed = on_changed,
 		.userdata = b,

@@ -197,6 +197,13 @@ static int on_message(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	return pass(t, m, s) < 0 ? -ENOMEM : 1;
 }
 
+uid_t bus_turns_uid(Turns *t, sd_bus_message *m)
+{
+	Sender *s = senders_find(&t->senders, sd_bus_message_get_sender(m));
+
+	return s ? s->uid : (uid_t)-1;
+}
+
 /* Those of the users in turn. */
 static sd_bus_message *take_next(Turns *t, Sender **ret_sender)
 {

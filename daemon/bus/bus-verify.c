@@ -80,6 +80,7 @@ int bus_when_fresh(Bus *b, sd_bus_message *m, void (*then)(void *call))
 
 int bus_refresh(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
-	(void)error;
-	return bus_when_fresh(userdata, m, on_fresh);
+	int r = bus_charge(userdata, m, COST_OF_QUESTION, error);
+
+	return r < 0 ? r : bus_when_fresh(userdata, m, on_fresh);
 }

@@ -83,6 +83,30 @@ int control_add_claim(Control *c, const Claim *claim, const ControlWait *wait, u
 	return 0;
 }
 
+int control_change_claim(Control *c, uint64_t cookie, const ClaimChange *change,
+			 const ControlWait *wait, char **ret_error)
+{
+	bool emergency;
+	int r;
+
+	c->tools.now_us = now_us(c);
+	r = limits_change(&c->limits, cookie, change, &c->tools, ret_error);
+	if (r < 0)
+		return r;
+	emergency = claims_find(c->limits.claims, cookie)->class == CLASS_EMERGENCY;
+	/* it is changed whether or not somebody can wait for that */
+	r = wait ? add_waiter(c, wait, emergency) : 0;
+	if (claim_change_limits(change)) {
+		look_first(c, emergency);
+		follow(c, CAUSE_CLAIM_CHANGED);
+	} else {
+		turn(c);
+	}
+	waiters_begin(&c->waiters);
+	c->loop->wake_at(c->loop, c->tools.now_us);
+	return r;
+}
+
 int control_release(Control *c, uint64_t cookie, char **ret_error)
 {
 	int r = limits_release(&c->limits, cookie, ret_error);

@@ -19,6 +19,7 @@ typedef struct Attention {
 	uint64_t looked_us, peeked_us;
 	uint64_t watched_until_us; /* keep looking so long after someone asked */
 	bool overrun;              /* found by a look of its own, and not told yet */
+	bool overrun_ended;        /* likewise, that one is over */
 	uint64_t hold_plan_us;     /* a plan waits until then for the looks that are out */
 	Holding holding;           /* of the budget, by the last look */
 } Attention;

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "budget/claim.h"
 #include "config/block-config.h"
+#include "control/overrun.h"
 #include "device/inventory.h"
 #include "device/wake-record.h"
 #include "journal/journal.h"
@@ -70,12 +71,27 @@ typedef struct ControlConfig {
 	LedgerConfig ledger;
 } ControlConfig;
 
+/* A change of a limit has reached the devices and the draw. */
+typedef struct Settled {
+	const uint64_t *cookies; /* of the claims that were made, changed, began or ended */
+	size_t n;
+	double limit_w; /* now, of what they limit; INFINITY: none is left */
+	double took_s;  /* since the first of these changes */
+	double drawn_w; /* now, by what they limit */
+	bool held;      /* the draw is within the limit; else that is as near as it comes for now */
+} Settled;
+
 /* Told of changes, so that bus/ can emit signals. Any may be NULL. */
 typedef struct ControlEvents {
 	void (*claim_added)(const Claim *c, void *userdata);
+	void (*claim_changed)(const Claim *c, void *userdata);
+	void (*settled)(const Settled *s, void *userdata); /* once for each change */
+	/* The new one is made instead of the old one, whose end is told next. */
+	void (*claim_replaced)(uint64_t old, uint64_t new, void *userdata);
 	void (*claim_ended)(uint64_t cookie, const char *why, void *userdata);
 	void (*plan_applied)(const Plan *p, const char *why, void *userdata);
 	void (*overrun)(double measured_w, double budget_w, void *userdata);
+	void (*overrun_ended)(const Overrun *o, void *userdata);
 	void (*device_changed)(const char *name, bool present, void *userdata);
 	void (*changed)(void *userdata); /* some property */
 	void *userdata;
@@ -114,6 +130,10 @@ typedef struct ControlWait {
  * fast knobs have enforced the claim, after 0.2 s at the latest, in an emergency after 1 s. */
 int control_add_claim(Control *c, const Claim *claim, const ControlWait *wait, uint64_t *ret_cookie,
 		      char **ret_error);
+/* In place: the reply, the plan and the news are of the new limit, and no moment is without one. A
+ * change of nothing but the reason or the end makes no plan. -ENOENT, -EINVAL. */
+int control_change_claim(Control *c, uint64_t cookie, const ClaimChange *change,
+			 const ControlWait *wait, char **ret_error);
 int control_release(Control *c, uint64_t cookie, char **ret_error);
 size_t control_drop_owner(Control *c, const char *owner);
 /* The owner of claims from before the daemon's restart lives on this bus: they hold on. The others

@@ -293,6 +293,7 @@ Need gauges_judge(Gauges *g, const Limits *l, bool settling, Tools *t, bool *ret
 	bool was = g->overrun;
 	Need n = judge_node(g, l, settling, t);
 
+	overrun_count(&g->excess, g->overrun, g->measured_w, l->budget_w, t->now_us);
 	*ret_overrun = g->overrun && !was;
 	if (*ret_overrun)
 		log_warning("Measured %.1f W exceed the budget of %.1f W: keeping %.1f W more free",

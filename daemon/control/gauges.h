@@ -6,6 +6,7 @@
 
 #include "control/job.h"
 #include "control/limits.h"
+#include "control/overrun.h"
 
 typedef struct Gauge {
 	Sensor *sensor;
@@ -43,7 +44,8 @@ typedef struct Gauges {
 	uint64_t guarded_us; /* for the fallback plan that began then there is a guard */
 	double guard_w;      /* kept free below the budget because measurements exceeded it */
 	double planned_guard_w;
-	bool overrun;
+	bool overrun;   /* they exceed it */
+	Overrun excess; /* so long, and by so much */
 	Overload overload;
 	struct DriftOf *drift; /* drift.c: behind each gauge */
 } Gauges;

@@ -22,19 +22,32 @@ void limits_done(Limits *l)
 {
 	lowest_claims_done(&l->lowest);
 	claims_store_done(&l->store);
+	settling_done(&l->settling);
 	claims_free(l->claims);
 	free(l->news);
 }
 
-static void note(Limits *l, uint64_t cookie, const char *ended_why)
+void limits_add_news(Limits *l, const ClaimNews *news)
 {
 	ClaimNews *n = ARRAY_GROW(l->news, l->n_news);
 
 	if (n)
-		*n = (ClaimNews){ cookie, ended_why };
+		*n = *news;
+}
+
+static void note(Limits *l, const ClaimNews *news)
+{
+	limits_add_news(l, news);
 	l->lowest_is_old = true;
-	claims_store_note(&l->store, cookie);
+	claims_store_note(&l->store, news->cookie);
 	l->save_due_us = 0; /* owner-bound ones too: the next cookie is saved with them */
+}
+
+void limits_note_end(Limits *l, const Claim *c, const char *why)
+{
+	if (c->noted)
+		settling_note(&l->settling, c);
+	note(l, &(ClaimNews){ .kind = CLAIM_ENDED, .cookie = c->cookie, .ended_why = why });
 }
 
 static bool target_exists(const Fleet *f, const Claim *c)
@@ -71,7 +84,7 @@ int limits_add(Limits *l, const Claim *claim, const Tools *t, uint64_t *ret_cook
 		c.tolerance_s = limits_tolerance_s(t, c.class);
 	r = claims_add(l->claims, &c, ret_cookie);
 	if (r >= 0) {
-		note(l, *ret_cookie, NULL);
+		note(l, &(ClaimNews){ .kind = CLAIM_ADDED, .cookie = *ret_cookie });
 		return 0;
 	}
 	*ret_error = text_printf(r == -E2BIG ? "there are too many claims: release some"
@@ -80,98 +93,38 @@ int limits_add(Limits *l, const Claim *claim, const Tools *t, uint64_t *ret_cook
 	return r;
 }
 
+static int refuse_unknown(uint64_t cookie, char **ret_error)
+{
+	*ret_error = text_printf("there is no claim %llu: see storpowerctl list --claims",
+				 (unsigned long long)cookie);
+	return -ENOENT;
+}
+
+int limits_change(Limits *l, uint64_t cookie, const ClaimChange *change, const Tools *t,
+		  char **ret_error)
+{
+	int r = claims_change(l->claims, cookie, change, t->now_us);
+
+	if (r == -ENOENT)
+		return refuse_unknown(cookie, ret_error);
+	if (r < 0) {
+		*ret_error = text_printf("a limit is 0 W or more, or 0 %% to 100 %%, and one that "
+					 "pins a power state is 100 %%");
+		return r;
+	}
+	note(l, &(ClaimNews){ .kind = CLAIM_CHANGED, .cookie = cookie });
+	l->due_us = claims_next_event(l->claims, t->now_us);
+	return 0;
+}
+
 int limits_release(Limits *l, uint64_t cookie, char **ret_error)
 {
-	int r = claims_release(l->claims, cookie);
+	const Claim *claim = claims_find(l->claims, cookie);
 
-	if (r < 0)
-		*ret_error = text_printf("there is no claim %llu: see storpowerctl list --claims",
-					 (unsigned long long)cookie);
-	else
-		note(l, cookie, "released");
-	return r;
-}
-
-/* Notes the end of each claim that `ends` picks, before it is dropped. */
-static void note_ends(Limits *l, bool (*ends)(const Claim *c, const void *arg), const void *arg,
-		      const char *why)
-{
-	const Claim *c;
-
-	for (size_t i = 0; (c = claims_get(l->claims, i)); i++)
-		if (ends(c, arg)) {
-			log_info("Claim %llu ended: %s", (unsigned long long)c->cookie, why);
-			note(l, c->cookie, why);
-		}
-}
-
-static bool owned_by(const Claim *c, const void *owner)
-{
-	return c->owner && !claim_orphaned(c) && streq(c->owner, owner);
-}
-
-/* It would have gone on with its owner. */
-static bool forsaken_at(const Claim *c, const void *now_us)
-{
-	return c->expiry_us <= *(const uint64_t *)now_us &&
-	       c->owned_expiry_us > *(const uint64_t *)now_us;
-}
-
-static bool expired_at(const Claim *c, const void *now_us)
-{
-	return c->expiry_us <= *(const uint64_t *)now_us && !forsaken_at(c, now_us);
-}
-
-static bool has_cookie(const Claim *c, const void *cookie)
-{
-	return c->cookie == *(const uint64_t *)cookie;
-}
-
-static bool replaced_by(const Claim *c, const void *new)
-{
-	return claim_replaces(new, c);
-}
-
-void limits_end_predecessors(Limits *l, uint64_t cookie, uint64_t now_us)
-{
-	uint64_t since_us = now_us < l->started_us + CLAIM_GRACE_US ? l->started_us : 0;
-	uint64_t renewed = claims_renewed_by(l->claims, cookie, since_us);
-
-	if (renewed) {
-		note_ends(l, has_cookie, &renewed, "renewed by a new claim");
-		(void)claims_release(l->claims, renewed);
-	}
-	note_ends(l, replaced_by, claims_find(l->claims, cookie), "replaced by a new claim");
-	(void)claims_replace(l->claims, cookie);
-}
-
-size_t limits_adopt(Limits *l, const char *bus, const char *owner, uint64_t now_us)
-{
-	size_t n = claims_adopt(l->claims, bus, owner);
-
-	l->lowest_is_old = true;
-	l->due_us = claims_next_event(l->claims, now_us);
-	return n;
-}
-
-size_t limits_drop_owner(Limits *l, const char *owner)
-{
-	note_ends(l, owned_by, owner, "its owner left the bus");
-	return claims_drop_owner(l->claims, owner);
-}
-
-Need limits_take_due(Limits *l, uint64_t now_us)
-{
-	bool due = now_us >= l->due_us, expired;
-
-	if (!due)
-		return NOTHING_NEEDED;
-	note_ends(l, expired_at, &now_us, "expired");
-	note_ends(l, forsaken_at, &now_us,
-		  "its owner has not come back after the daemon's restart");
-	expired = claims_expire(l->claims, now_us) > 0;
-	l->due_us = claims_next_event(l->claims, now_us);
-	return need(NEED_TOLD_PLAN, expired ? CAUSE_CLAIM_EXPIRED : CAUSE_CLAIM_BEGAN);
+	if (!claim)
+		return refuse_unknown(cookie, ret_error);
+	limits_note_end(l, claim, "released");
+	return claims_release(l->claims, cookie);
 }
 
 ClaimNews *limits_take_news(Limits *l, size_t *ret_n)
@@ -179,6 +132,18 @@ ClaimNews *limits_take_news(Limits *l, size_t *ret_n)
 	*ret_n = l->n_news;
 	l->n_news = 0;
 	return TAKE_PTR(l->news);
+}
+
+/* Those that limit something from now on. */
+static void note_begun(Limits *l, uint64_t now_us)
+{
+	const Claim *c;
+
+	for (size_t i = 0; !l->claimed.advised && (c = claims_get(l->claims, i)); i++)
+		if (!c->noted && !c->pins && claim_active(c, now_us)) {
+			settling_note(&l->settling, c);
+			claims_set_noted(l->claims, c->cookie, true);
+		}
 }
 
 void limits_find_lowest(Limits *l, uint64_t now_us)
@@ -194,6 +159,7 @@ void limits_find_lowest(Limits *l, uint64_t now_us)
 	lowest_claims_done(&l->lowest);
 	l->lowest = lowest;
 	l->lowest_is_old = false;
+	note_begun(l, now_us);
 }
 
 static bool any_active(const Limits *l, uint64_t now_us)
@@ -238,9 +204,24 @@ void limits_update(Limits *l, Tools *t)
 	limits_say_why(l, t->diary);
 }
 
+/* None of them limits anything any longer; those that are held again begin anew. */
+static void note_all_lifted(Limits *l)
+{
+	const Claim *c;
+
+	for (size_t i = 0; (c = claims_get(l->claims, i)); i++)
+		if (c->noted) {
+			settling_note(&l->settling, c);
+			claims_set_noted(l->claims, c->cookie, false);
+		}
+}
+
 void limits_set_advised(Limits *l, bool advised)
 {
+	if (advised)
+		note_all_lifted(l);
 	l->claimed.advised = advised;
+	l->lowest_is_old = true;
 }
 
 Limits limits_as_if_held(const Limits *l)

@@ -5,16 +5,26 @@
 
 #include "budget/claim-lowest.h"
 #include "control/claims-store.h"
+#include "control/settling.h"
 #include "control/tools.h"
 
 /* So long after a start of the daemon a claim from before it may be renewed, and is kept for that
  * while its owner is away. */
 #define CLAIM_GRACE_US (30 * USEC_PER_SEC)
 
-/* A claim has come, or has ended. */
+typedef enum ClaimNewsKind {
+	CLAIM_ADDED,
+	CLAIM_CHANGED,
+	CLAIM_REPLACED,
+	CLAIM_ENDED
+} ClaimNewsKind;
+
+/* What has happened to a claim. */
 typedef struct ClaimNews {
+	ClaimNewsKind kind;
 	uint64_t cookie;
-	const char *ended_why; /* NULL: it has come */
+	uint64_t by;           /* the claim that has replaced it */
+	const char *ended_why; /* of one that has ended */
 } ClaimNews;
 
 /* What the claims come to, whether it is held or only advised. */
@@ -44,6 +54,7 @@ typedef struct Limits {
 	uint64_t started_us; /* when the claims were loaded; 0: there were none */
 	ClaimsStore store;   /* the file */
 	uint64_t due_us;     /* when a claim begins or expires */
+	Settling settling;   /* what has changed and has not reached the draw yet */
 	ClaimNews *news;
 	size_t n_news;
 } Limits;
@@ -59,14 +70,21 @@ const char *limits_why_unsaved(const Limits *l); /* "": the file holds what is i
 int limits_add(Limits *l, const Claim *claim, const Tools *t, uint64_t *ret_cookie,
 	       char **ret_error);
 int limits_release(Limits *l, uint64_t cookie, char **ret_error);
-/* Ends those that this claim was made instead of, and the one from before the daemon's restart that
- * it renews. */
+/* In place, so that no moment is without the one limit or the other. -ENOENT, -EINVAL: nothing has
+ * changed. */
+int limits_change(Limits *l, uint64_t cookie, const ClaimChange *change, const Tools *t,
+		  char **ret_error);
+/* limits-end.c. Ends those that this claim was made instead of, and the one from before the
+ * daemon's restart that it renews. */
 void limits_end_predecessors(Limits *l, uint64_t cookie, uint64_t now_us);
 /* The owner of claims that an earlier run of the daemon left is still there. Returns how many. */
 size_t limits_adopt(Limits *l, const char *bus, const char *owner, uint64_t now_us);
 size_t limits_drop_owner(Limits *l, const char *owner);
 /* Those whose time has come or is over. */
 Need limits_take_due(Limits *l, uint64_t now_us);
+/* Of limits.c and limits-end.c alone. */
+void limits_add_news(Limits *l, const ClaimNews *news);
+void limits_note_end(Limits *l, const Claim *c, const char *why);
 ClaimNews *limits_take_news(Limits *l, size_t *ret_n); /* free() */
 /* Finds the lowest ones, after everything that happened to them and before anybody asks. */
 void limits_find_lowest(Limits *l, uint64_t now_us);

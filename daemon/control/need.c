@@ -5,6 +5,7 @@ static const char *const texts[_CAUSE_MAX] = {
 	[CAUSE_NONE] = "",
 	[CAUSE_START] = "start",
 	[CAUSE_CLAIM_ADDED] = "claim added",
+	[CAUSE_CLAIM_CHANGED] = "claim changed",
 	[CAUSE_CLAIM_RELEASED] = "claim released",
 	[CAUSE_CLAIM_BEGAN] = "a claim began",
 	[CAUSE_CLAIM_EXPIRED] = "a claim expired",

@@ -150,9 +150,9 @@ static void keep_books(Control *c)
 
 Need observe_tick(Control *c, bool *ret_overrun)
 {
+	bool counts, exceeded = c->gauges.overrun;
 	Need n = NOTHING_NEEDED;
 	double drawn_w;
-	bool counts;
 
 	pools_find(&c->fleet, &c->config);
 	/* counters first: what is measured is held against what they say */
@@ -163,6 +163,7 @@ Need observe_tick(Control *c, bool *ret_overrun)
 	n = need_more(n, take_learned(c));
 	n = need_more(n, gauges_judge(&c->gauges, &c->limits, enforce_is_settling(c), &c->tools,
 				      ret_overrun));
+	c->attention.overrun_ended |= exceeded && !c->gauges.overrun;
 	counts = gather_counts_expected(c);
 	n = need_more(n, correct_judge(&c->gauges, counts ? c->limits.budget_w : INFINITY,
 				       enforce_is_settling(c), &c->tools));
@@ -211,7 +212,8 @@ static bool needs_looks(const Managed *md)
 static bool keeps_looking(const Control *c)
 {
 	return c->limits.claimed.active || c->tools.now_us < c->attention.watched_until_us ||
-	       c->outbox.counted_out || cache_watch_any_draining(&c->fleet) || any(c, needs_looks);
+	       c->gauges.overrun || c->outbox.counted_out || cache_watch_any_draining(&c->fleet) ||
+	       any(c, needs_looks);
 }
 
 /* While nothing is enforced and nobody asks, the ledger alone wants to know. */

@@ -51,7 +51,7 @@ static bool just_begun(const Limits *l, uint64_t now_us)
 {
 	const Claim *c = limits_effective(l);
 
-	return c && now_us < MAX(c->created_us, c->start_us) + BEFORE_US;
+	return c && now_us < MAX(MAX(c->created_us, c->changed_us), c->start_us) + BEFORE_US;
 }
 
 static Need grow_strict(Overload *o, const Limits *l, double draw_w, const Tools *t)

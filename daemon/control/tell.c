@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "control/observe.h"
+#include "control/settled.h"
 #include "control/verify.h"
 
 static void tell_plan(Control *c, Cause cause)
@@ -22,20 +23,26 @@ static void tell_plan(Control *c, Cause cause)
 		c->events.plan_applied(p, why, c->events.userdata);
 }
 
+/* claim: NULL when it has ended meanwhile. */
+static void tell_claim(const ControlEvents *e, const ClaimNews *news, const Claim *claim)
+{
+	if (news->kind == CLAIM_ENDED && e->claim_ended)
+		e->claim_ended(news->cookie, news->ended_why, e->userdata);
+	else if (news->kind == CLAIM_REPLACED && e->claim_replaced)
+		e->claim_replaced(news->cookie, news->by, e->userdata);
+	else if (news->kind == CLAIM_ADDED && claim && e->claim_added)
+		e->claim_added(claim, e->userdata);
+	else if (news->kind == CLAIM_CHANGED && claim && e->claim_changed)
+		e->claim_changed(claim, e->userdata);
+}
+
 static void tell_claims(Control *c)
 {
 	size_t n;
 	ClaimNews *news = limits_take_news(&c->limits, &n);
 
-	for (size_t i = 0; i < n; i++) {
-		const Claim *claim = claims_find(c->limits.claims, news[i].cookie);
-
-		if (news[i].ended_why && c->events.claim_ended)
-			c->events.claim_ended(news[i].cookie, news[i].ended_why,
-					      c->events.userdata);
-		else if (!news[i].ended_why && claim && c->events.claim_added)
-			c->events.claim_added(claim, c->events.userdata);
-	}
+	for (size_t i = 0; i < n; i++)
+		tell_claim(&c->events, &news[i], claims_find(c->limits.claims, news[i].cookie));
 	free(news);
 }
 
@@ -43,6 +50,17 @@ void tell_device(Control *c, const char *name, bool present)
 {
 	if (c->events.device_changed)
 		c->events.device_changed(name, present, c->events.userdata);
+}
+
+static void tell_overrun_ended(Control *c)
+{
+	const Overrun *o = &c->gauges.excess;
+
+	log_notice(
+		"The budget of %.1f W is no longer exceeded: %.0f J were drawn above it in %.0f s",
+		o->budget_w, o->joules, o->seconds);
+	if (c->events.overrun_ended)
+		c->events.overrun_ended(o, c->events.userdata);
 }
 
 void tell_all(Control *c, const Outcome *o)
@@ -53,8 +71,11 @@ void tell_all(Control *c, const Outcome *o)
 		tell_plan(c, o->cause);
 	if (o->overrun && c->events.overrun)
 		c->events.overrun(c->gauges.measured_w, c->limits.budget_w, c->events.userdata);
+	if (o->overrun_ended)
+		tell_overrun_ended(c);
 	saved = limits_save(&c->limits, &c->tools);
 	tell_claims(c);
+	settled_tell(c);
 	if ((o->changed || saved) && c->events.changed)
 		c->events.changed(c->events.userdata);
 	verify_tell(c);

@@ -12,6 +12,7 @@ typedef struct Outcome {
 	bool planned; /* the plan in force is a new one, worth telling of... */
 	Cause cause;  /* ...because of that */
 	bool overrun; /* the budget has just been found exceeded */
+	bool overrun_ended;
 } Outcome;
 
 void tell_device(Control *c, const char *name, bool present);

@@ -280,7 +280,8 @@ static void turn_once(Control *c)
 		n = need_more(n, tick(c, &o));
 	else if (!c->tools.stopping)
 		observe_peek(c);
-	c->attention.overrun = false;
+	o.overrun_ended = c->attention.overrun_ended;
+	c->attention.overrun = c->attention.overrun_ended = false;
 	update_caps(c);
 	if (is_worth_a_plan(c, n) && !c->tools.stopping && c->attention.started &&
 	    !observe_holds_plan(c))

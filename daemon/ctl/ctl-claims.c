@@ -45,14 +45,31 @@ static const char *claim_state(json_object *claim, char *buf, size_t size)
 	return buf;
 }
 
+/* "hook: grid event (uid 0, pid 4711, hook.service)" */
+static char *who_and_why(json_object *claim)
+{
+	const char *reason = json_text(claim, "Reason"), *unit = json_text(claim, "SystemdUnit");
+	double uid = json_number(claim, "Uid"), pid = json_number(claim, "Pid");
+	char process[48] = "";
+
+	if (!(uid < UINT32_MAX)) /* unknown, or the daemon is older */
+		return text_printf("%s%s%s", json_text(claim, "Source"), *reason ? ": " : "",
+				   reason);
+	if (pid > 0)
+		snprintf(process, sizeof(process), ", pid %.0f", pid);
+	return text_printf("%s%s%s (uid %.0f%s%s%s)", json_text(claim, "Source"),
+			   *reason ? ": " : "", reason, uid, process, *unit ? ", " : "", unit);
+}
+
 void print_claims(const Ctl *c, json_object *claims)
 {
-	static const char *const columns[] = { ">CLAIM",  "LIMIT", "OF",     "CLASS",  "STATE",
-					       "ENDS IN", "KIND",  "SOURCE", "REASON", NULL };
+	static const char *const columns[] = { ">CLAIM", "LIMIT",   "OF",   "CLASS",
+					       "STATE",  "ENDS IN", "KIND", NULL };
 	_cleanup_(table_freep) Table *t = table_new(columns);
 
 	for (size_t i = 0; i < json_count(claims); i++) {
 		json_object *claim = json_object_array_get_idx(claims, i);
+		_cleanup_free_ char *below = who_and_why(claim);
 		const char *target = json_text(claim, "Target");
 		char limit[64], state[64], ends[32];
 
@@ -63,8 +80,8 @@ void print_claims(const Ctl *c, json_object *claims)
 			  claim_state(claim, state, sizeof(state)), ends,
 			  json_true(claim, "Standing")   ? "standing"
 			  : json_true(claim, "Orphaned") ? "orphaned"
-							 : "held",
-			  json_text(claim, "Source"), json_text(claim, "Reason"));
+							 : "held");
+		table_below(t, below ?: "");
 	}
 	table_print(t, c);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <string.h>
@@ -43,13 +44,13 @@ static void print_event(const Monitor *mon, const char *event, json_object *argu
 	fflush(stdout);
 }
 
-static void claim_text(json_object *a, char *buf, size_t size)
+static void claim_text(json_object *a, const char *verb, char *buf, size_t size)
 {
 	json_object *claim = json_object_array_get_idx(a, 1);
 	char watts[32];
 
-	snprintf(buf, size, "claim %s: %s %s limited to %s by %s%s%s", json_text(claim, "Cookie"),
-		 json_text(claim, "Scope"), json_text(claim, "Target"),
+	snprintf(buf, size, "claim %s%s: %s %s limited to %s by %s%s%s", json_text(claim, "Cookie"),
+		 verb, json_text(claim, "Scope"), json_text(claim, "Target"),
 		 format_watts(watts, sizeof(watts), json_number(claim, "LimitPower")),
 		 json_text(claim, "Source"), *json_text(claim, "Reason") ? ": " : "",
 		 json_text(claim, "Reason"));
@@ -69,19 +70,61 @@ static void plan_text(json_object *a, char *buf, size_t size)
 		 json_object_get_string(json_object_array_get_idx(a, 0)));
 }
 
+/* "1, 2, 3 and 12 more" */
+static void cookies_text(json_object *cookies, char *buf, size_t size)
+{
+	size_t n = json_object_array_length(cookies), shown = n > 4 ? 3 : n;
+	int at = 0;
+
+	*buf = '\0';
+	for (size_t i = 0; i < shown; i++)
+		at += snprintf(buf + at, size - (size_t)at, "%s%" PRIu64, i ? ", " : "",
+			       json_object_get_uint64(json_object_array_get_idx(cookies, i)));
+	if (shown < n)
+		snprintf(buf + at, size - (size_t)at, " and %zu more", n - shown);
+}
+
+static void settled_text(json_object *a, char *buf, size_t size)
+{
+	bool several = json_object_array_length(json_object_array_get_idx(a, 0)) > 1;
+	json_object *limit = json_object_array_get_idx(a, 1); /* NULL: there is none */
+	double seconds = json_object_get_double(json_object_array_get_idx(a, 2));
+	double drawn_w = json_object_get_double(json_object_array_get_idx(a, 3));
+	bool held = json_object_get_boolean(json_object_array_get_idx(a, 4));
+	char cookies[128], drawn[32], watts[32];
+
+	cookies_text(json_object_array_get_idx(a, 0), cookies, sizeof(cookies));
+	format_watts(drawn, sizeof(drawn), drawn_w);
+	format_watts(watts, sizeof(watts), json_object_get_double(limit));
+	snprintf(buf, size, "%s %s settled after %.1f s: %s drawn, %s%s",
+		 several ? "claims" : "claim", cookies, seconds, drawn, limit ? watts : "no limit",
+		 !limit ? ""
+		 : held ? " allowed"
+			: " allowed, not held");
+}
+
 static void signal_text(const char *signal, json_object *a, char *buf, size_t size)
 {
 	const char *first = json_object_get_string(json_object_array_get_idx(a, 0));
 	const char *second = json_object_get_string(json_object_array_get_idx(a, 1));
 
 	if (streq(signal, "ClaimAdded"))
-		claim_text(a, buf, size);
+		claim_text(a, "", buf, size);
+	else if (streq(signal, "ClaimChanged"))
+		claim_text(a, " changed", buf, size);
+	else if (streq(signal, "ClaimReplaced"))
+		snprintf(buf, size, "claim %s is replaced by claim %s", first, second);
+	else if (streq(signal, "Settled"))
+		settled_text(a, buf, size);
 	else if (streq(signal, "ClaimEnded"))
 		snprintf(buf, size, "claim %s ended: %s", first, second);
 	else if (streq(signal, "PlanApplied"))
 		plan_text(a, buf, size);
 	else if (streq(signal, "Overrun"))
 		snprintf(buf, size, "overrun: %s W drawn, %s W allowed", first, second);
+	else if (streq(signal, "OverrunEnded"))
+		snprintf(buf, size, "overrun is over: %s J above the budget in %s s", second,
+			 first);
 	else if (streq(signal, "DeviceAdded"))
 		snprintf(buf, size, "device %s has come", first);
 	else if (streq(signal, "DeviceRemoved"))

@@ -17,6 +17,8 @@ struct Table {
 	size_t n_columns, n_cells, indent;
 	uint32_t dropped; /* columns, as bits */
 	char **cells;
+	char **below; /* a text for each row, or NULL; NULL: for none */
+	size_t n_below;
 };
 
 static void out_of_memory(void)
@@ -44,6 +46,9 @@ Table *table_free(Table *t)
 	for (size_t i = 0; i < t->n_cells; i++)
 		free(t->cells[i]);
 	free(t->cells);
+	for (size_t i = 0; i < t->n_below; i++)
+		free(t->below[i]);
+	free(t->below);
 	free(t);
 	return NULL;
 }
@@ -61,6 +66,20 @@ void table_row(Table *t, ...)
 			out_of_memory();
 	}
 	va_end(ap);
+}
+
+void table_below(Table *t, const char *text)
+{
+	while (t->n_below < t->n_cells / t->n_columns) {
+		char **below = ARRAY_GROW(t->below, t->n_below);
+
+		if (!below)
+			out_of_memory();
+		*below = NULL;
+	}
+	t->below[t->n_below - 1] = strdup(text);
+	if (!t->below[t->n_below - 1])
+		out_of_memory();
 }
 
 static const char *header(const Table *t, size_t column)
@@ -198,8 +217,14 @@ void table_print(const Table *t, const Ctl *c)
 			print_cell(t, i, header(t, i), width[i]);
 		puts(c->bold ? "\033[0m" : "");
 	}
-	for (size_t i = 0; i < t->n_cells; i += t->n_columns)
+	for (size_t i = 0; i < t->n_cells; i += t->n_columns) {
+		size_t row = i / t->n_columns;
+
 		print_row(t, c, t->cells + i, width);
+		if (row < t->n_below && t->below[row])
+			print_wrapped("", t->indent + width[0] + GAP, t->below[row],
+				      c->wide ? SIZE_MAX : c->width);
+	}
 	free(width);
 }
 

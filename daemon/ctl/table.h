@@ -13,6 +13,8 @@ Table *table_free(Table *t);
 DEFINE_CLEANUP(Table *, table_free);
 /* As many texts as columns; "" prints as "-". */
 void table_row(Table *t, ...);
+/* A text below the last row, from its second column on, in as many lines as it takes. */
+void table_below(Table *t, const char *text);
 void table_indent(Table *t, size_t indent); /* blanks before each line */
 /* These columns, "3 7 1", are left out where they say nothing, and, the first named first, until
  * the lines fit, but for -o wide. */

@@ -13,25 +13,11 @@ flood.py SOCKET UID pin DEVICE STATE  pins a power state until it is killed; pri
 import os
 import selectors
 import signal
-import socket
 import struct
 import sys
 
-
-def field(code, kind, text):
-    data = text.encode()
-    if kind == "g":
-        return struct.pack("<B", code) + b"\1g\0" + struct.pack("<B", len(data)) + data + b"\0"
-    return struct.pack("<B", code) + b"\1" + kind.encode() + b"\0" + struct.pack("<I", len(data)) + data + b"\0"
-
-
-def call(serial, destination, path, interface, member, signature="", body=b""):
-    fields = b""
-    named = [(1, "o", path), (2, "s", interface), (3, "s", member), (6, "s", destination)]
-    for code, kind, text in named + ([(8, "g", signature)] if body else []):
-        fields += b"\0" * (-len(fields) % 8) + field(code, kind, text)
-    head = struct.pack("<cBBBIII", b"l", 1, 0, 1, len(body), serial, len(fields)) + fields
-    return head + b"\0" * (-len(head) % 8) + body
+sys.dont_write_bytecode = True
+import wire
 
 
 def options(of):
@@ -45,52 +31,16 @@ def options(of):
     return data
 
 
-class Client:
-    def __init__(self, path):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.connect(path)
-        self.serial, self.bytes = 1, b""
-        self.socket.sendall(b"\0AUTH EXTERNAL " + str(os.geteuid()).encode().hex().encode() + b"\r\n")
-        assert self.socket.recv(4096).startswith(b"OK ")
-        self.socket.sendall(b"BEGIN\r\n")
-        bus = "org.freedesktop.DBus"
-        self.socket.sendall(call(1, bus, "/org/freedesktop/DBus", bus, "Hello"))
-        while 1 not in (serial for _, serial in self.answers()):
-            pass
-
+class Client(wire.Client):
     def ask(self):
-        self.serial += 1
-        self.socket.sendall(call(self.serial, "org.storpower1", "/org/storpower1",
-                                 "org.freedesktop.DBus.ObjectManager", "GetManagedObjects"))
+        self.send("/org/storpower1", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects")
 
     def claim(self, **of):
         """True when it was made."""
-        self.serial += 1
         more = options({name.replace("_", "-"): value for name, value in of.items()})
-        self.socket.sendall(call(self.serial, "org.storpower1", "/org/storpower1", "org.storpower1.Manager",
-                                 "SetBudget", "dsa{sv}",
-                                 struct.pack("<dI2s2xI4x", 100, 1, b"%", len(more)) + more))
-        while True:
-            for kind, serial in self.answers():
-                if serial == self.serial:
-                    return kind == 2
-
-    def answers(self):
-        """What has come: (2, an answer, or 3, an error; the serial of the question)."""
-        data = self.socket.recv(1 << 20)
-        if not data:
-            sys.exit("the bus has hung up")
-        self.bytes += data
-        while len(self.bytes) >= 16:
-            kind, body, fields = self.bytes[1], *struct.unpack_from("<I4xI", self.bytes, 4)
-            length = 16 + fields + -fields % 8 + body
-            if len(self.bytes) < length:
-                return
-            head = self.bytes[16:16 + fields]
-            self.bytes = self.bytes[length:]
-            at = head.find(b"\5\1u\0") # the field REPLY_SERIAL
-            if kind in (2, 3) and at >= 0:
-                yield kind, struct.unpack_from("<I", head, at + 4)[0]
+        serial = self.send("/org/storpower1", "org.storpower1.Manager", "SetBudget", "dsa{sv}",
+                           struct.pack("<dI2s2xI4x", 100, 1, b"%", len(more)) + more)
+        return self.wait_for(serial).kind == 2
 
 
 def once(path, n):
@@ -98,8 +48,8 @@ def once(path, n):
     for _ in range(n):
         client.ask()
     while sum(seen.values()) < n:
-        for kind, _ in client.answers():
-            seen[kind] += 1
+        for message in client.messages():
+            seen[message.kind] += 1
     print(seen[2], seen[3])
 
 
@@ -112,8 +62,8 @@ def go_on(path, n, connections):
             client.ask()
     while True:
         for key, _ in selector.select():
-            for kind, _ in key.data.answers():
-                if kind == 3 and not full:
+            for message in key.data.messages():
+                if message.kind == 3 and not full:
                     full = True
                     print("full", flush=True)
                 key.data.ask()

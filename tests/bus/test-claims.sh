@@ -25,6 +25,9 @@ ctl_set() { # ARGUMENT...
 	eventually settled
 	ctl set "$@"
 }
+said_settled() { # COOKIE TIMES [REST]: alone, or with what was changed just before
+	[[ $(grep -cE "claims? ([0-9]+, )*$1 settled after ${3:-}" "$tmp/monitor") == "$2" ]]
+}
 held() { # COMMAND...: hold in the background, until the command runs; sets hold_pid
 	ctl_background hold "$@"
 	hold_pid=$!
@@ -89,7 +92,7 @@ status "a lease" 0 ctl_set 90% --for=1s
 ok "tells its end" jq -en "$(property 'Claims[0].ExpiresIn') <= 1"
 ok "ends by itself" eventually claim_count_is 0
 ok "and lifts the limit" eventually unlimited
-status "a later start" 0 ctl_set 90% --start-in=1s --for=1s
+status "a later start" 0 ctl_set 90% --start-in=2s --for=4s
 is "does not limit yet" "$(property 'Claims[0].Active')" false
 ok "begins by itself" eventually limit_is 90
 ok "and ends by itself" eventually unlimited
@@ -108,6 +111,51 @@ ok "what is replaced would be without a limit until a later start: refused" \
 	refused InvalidOption SetBudget 92 % "{'replace': <true>, 'start_in_seconds': <9.0>}"
 status "clear --all ends them" 0 ctl clear --all
 ok "and it is gone" claim_count_is 0
+
+held 90% --reason "a reason" -- sleep 60
+ok "a claim is held" eventually claim_count_is 1
+unit=$(grep -oE '[^/]+\.(service|scope)' /proc/$hold_pid/cgroup | head -n 1)
+is "it says which process of whom and of which unit made it" \
+	"$(property 'Claims[0] | [.Uid, .Pid, .SystemdUnit]')" "[$UID,$hold_pid,\"$unit\"]"
+ctl list --claims >"$tmp/claims"
+ok "and so does the list" grep -qF ": a reason (uid $UID, pid $hold_pid${unit:+, $unit})" "$tmp/claims"
+kill -TERM $hold_pid
+wait $hold_pid
+status "a claim of many words" 0 ctl_set 100% --for=1h --reason "$(printf 'many words %.0s' {1..20})"
+maker=$(property 'Claims[0] | [.Uid, .Pid, .SystemdUnit]')
+ctl list --claims >"$tmp/claims"
+ok "no line of the list is wider than the terminal" test "$(wc -L <"$tmp/claims")" -le 80
+stop_daemon KILL
+start_daemon
+is "who made it is known after a restart of the daemon" "$(property 'Claims[0] | [.Uid, .Pid, .SystemdUnit]')" "$maker"
+status "it is cleared" 0 ctl clear
+
+ctl_background monitor >"$tmp/monitor"
+monitor=$!
+ok "somebody listens" eventually grep -q "drawing " "$tmp/monitor"
+ok "a claim to be changed is made" grep -q "uint64" <(call SetBudget 90 % "{'standing': <true>, 'reason': <'cool'>}")
+cookie=$(property 'Claims[0].Cookie')
+ok "and told of when the draw is within it, with the seconds and the watts" \
+	within 60 said_settled "$cookie" 1 '[0-9.]+ s: .* W drawn, .* W allowed$'
+is "Update changes it" "$(call Update "$cookie" 80 % '@a{sv} {}')" "()"
+ok "the new limit is in force when it returns" limit_is 80
+is "in the same claim, of which the rest stays" \
+	"$(property 'Claims | map([.Cookie, .Limit, .Reason])')" "[[$cookie,80,\"cool\"]]"
+ok "listeners are told" eventually grep -q "claim $cookie changed: node .*limited to" "$tmp/monitor"
+ok "and once more when the draw is within it" within 60 said_settled "$cookie" 2
+is "Update without a unit leaves the limit" \
+	"$(call Update "$cookie" 0 '""' "{'reason': <'hot'>, 'class': <'emergency'>}")" "()"
+is "and changes what is named" "$(property 'Claims | map([.Limit, .Reason, .Class])')" '[[80,"hot","emergency"]]'
+is "Renew gives it an end" "$(call Renew "$cookie" 60)" "()"
+ok "which it tells" jq -en "$(property 'Claims[0].ExpiresIn') <= 60"
+is "or another one" "$(call Renew "$cookie" 0.1)" "()"
+ok "at which it ends" eventually claim_count_is 0
+ok "then it cannot be renewed" refused UnknownClaim Renew "$cookie" 60
+ok "its end is told" eventually grep -q "claim $cookie ended: expired" "$tmp/monitor"
+ok "and when the devices have their watts back" \
+	within 60 said_settled "$cookie" 1 '.* W drawn, no limit$'
+kill -TERM $monitor
+wait $monitor
 
 status "hold returns the command's status" 7 ctl hold 90% -- sh -c 'exit 7'
 ok "and leaves no claim" claim_count_is 0
@@ -161,7 +209,7 @@ start_daemon
 ok "when its owner is gone it is kept for a while" claim_is "$cookie" true
 ok "and in force" limit_is 80
 ok "and it is told when it ends" jq -en "$(property 'Claims[0].ExpiresIn') <= 30"
-ok "the table tells it" grep -q " orphaned " <(ctl list --claims)
+ok "the table tells it" grep -q " orphaned$" <(ctl list --claims)
 ok "the log too" grep -q "Claim $cookie by storpowerctl .*unless it is renewed" "$tmp/daemon.log"
 ctl_background monitor >"$tmp/monitor"
 monitor=$!
@@ -169,6 +217,8 @@ ok "somebody listens" eventually grep -q "drawing " "$tmp/monitor"
 held 75% -- sleep 60
 ok "a claim of the same source renews it" eventually limit_is 75
 ok "so that it stands alone" claim_count_is 1
+ok "which is told with both cookies" \
+	eventually grep -q "claim $cookie is replaced by claim $(property 'Claims[0].Cookie')" "$tmp/monitor"
 ok "and the end of the old one is told" eventually grep -q "claim $cookie ended.*renewed" "$tmp/monitor"
 kill -TERM $monitor $hold_pid
 wait $monitor $hold_pid

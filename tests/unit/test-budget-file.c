@@ -426,11 +426,19 @@ static void what_is_appended_reads_as_a_file_written_anew(void **state)
 		const Claim claim = { .limit = 5,
 				      .owner = draw(&seed) % 4 ? NULL : (char *)":1.7",
 				      .expiry_us = USEC_NEVER };
-		uint64_t changed[2] = { add(c, &claim), 1 + draw(&seed) % 300 };
+		const ClaimChange change = { .sets_limit = true,
+					     .limit = (double)(draw(&seed) % 100),
+					     .class = CLASS_SIGNAL,
+					     .reason = "changed",
+					     .tolerance_s = NAN,
+					     .for_us = HOUR };
+		uint64_t changed[3] = { add(c, &claim), 1 + draw(&seed) % 300,
+					1 + draw(&seed) % 300 };
 		_cleanup_free_ char *text = NULL, *before = file;
 
 		(void)claims_release(c, changed[1]);
-		assert_int_equal(claims_save_changes(c, changed, 2, &clock, &text), 0);
+		(void)claims_change(c, changed[2], &change, 1);
+		assert_int_equal(claims_save_changes(c, changed, 3, &clock, &text), 0);
 		file = text_printf("%s%s", before, text);
 	}
 	back = load(file, BOOT_A, 1, 1);
@@ -456,6 +464,31 @@ static void a_nul_costs_its_own_line_only(void **state)
 	assert_true(same(claims_get(back, 0), claims_get(c, 1)));
 	assert_true(same(claims_get(back, 1), claims_get(c, 2)));
 	assert_null(claims_get(back, 2));
+}
+
+static void who_made_it_survives_and_his_process_does_not_survive_a_reboot(void **state)
+{
+	_cleanup_(claims_freep) Claims *c = claims_new(), *same_boot = NULL, *rebooted = NULL;
+	_cleanup_free_ char *text = NULL;
+	const Claim by_hook = { .limit = 5,
+				.expiry_us = USEC_NEVER,
+				.maker = { true, 1000, 4711, (char *)"hook.service" } };
+	const Claim by_nobody = { .limit = 6, .expiry_us = USEC_NEVER };
+
+	(void)state;
+	add(c, &by_hook);
+	add(c, &by_nobody);
+	text = save(c, BOOT_A, 1, 1);
+	same_boot = load(text, BOOT_A, 2, 2);
+	rebooted = load(text, BOOT_B, 2, 2);
+	assert_true(claims_get(same_boot, 0)->maker.known);
+	assert_int_equal(claims_get(same_boot, 0)->maker.uid, 1000);
+	assert_int_equal(claims_get(same_boot, 0)->maker.pid, 4711);
+	assert_string_equal(claims_get(same_boot, 0)->maker.unit, "hook.service");
+	assert_int_equal(claims_get(rebooted, 0)->maker.uid, 1000);
+	assert_int_equal(claims_get(rebooted, 0)->maker.pid, 0);
+	assert_false(claims_get(rebooted, 1)->maker.known);
+	assert_null(claims_get(rebooted, 1)->maker.unit);
 }
 
 static void any_bytes_read_back(void **state)
@@ -537,6 +570,7 @@ int main(void)
 		cmocka_unit_test(every_flipped_bit_is_noticed_and_what_is_whole_is_kept),
 		cmocka_unit_test(what_is_appended_reads_as_a_file_written_anew),
 		cmocka_unit_test(a_nul_costs_its_own_line_only),
+		cmocka_unit_test(who_made_it_survives_and_his_process_does_not_survive_a_reboot),
 		cmocka_unit_test(any_bytes_read_back),
 		cmocka_unit_test(a_claim_whose_words_are_no_text_is_kept_with_other_words),
 	};

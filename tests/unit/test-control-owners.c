@@ -17,6 +17,8 @@ static void open_node(Fixture *f, const char *path)
 typedef struct Ended {
 	uint64_t cookie;
 	char why[80];
+	uint64_t replaced, by; /* told before that */
+	unsigned n_replaced;
 } Ended;
 
 static void on_ended(uint64_t cookie, const char *why, void *userdata)
@@ -25,6 +27,16 @@ static void on_ended(uint64_t cookie, const char *why, void *userdata)
 
 	e->cookie = cookie;
 	snprintf(e->why, sizeof(e->why), "%s", why);
+}
+
+static void on_replaced(uint64_t old, uint64_t new, void *userdata)
+{
+	Ended *e = userdata;
+
+	assert_int_not_equal(e->cookie, old);
+	e->replaced = old;
+	e->by = new;
+	e->n_replaced++;
 }
 
 static uint64_t claim_of(Fixture *f, const char *owner, double percent)
@@ -43,7 +55,9 @@ static uint64_t claim_of(Fixture *f, const char *owner, double percent)
 
 static void restart(Fixture *f, Ended *e)
 {
-	const ControlEvents events = { .claim_ended = on_ended, .userdata = e };
+	const ControlEvents events = { .claim_ended = on_ended,
+				       .claim_replaced = on_replaced,
+				       .userdata = e };
 
 	*e = (Ended){};
 	fixture_stop(f);
@@ -126,6 +140,8 @@ static void each_new_claim_renews_one(void **state)
 	again = claim_of(&f, ":1.9", 70);
 	assert_int_equal(e.cookie, low);
 	assert_string_equal(e.why, "renewed by a new claim");
+	assert_int_equal(e.replaced, low);
+	assert_int_equal(e.by, again);
 	assert_non_null(find(&f, high));
 	assert_non_null(find(&f, again));
 	claim_of(&f, ":1.9", 60);
@@ -157,6 +173,39 @@ static void an_adopted_one_is_renewed_by_the_same_claim_alone(void **state)
 	fixture_close(&f);
 }
 
+/* A listener that knows the old cookie learns the new one. */
+static void each_that_is_replaced_is_told_with_its_successor(void **state)
+{
+	Claim claim = { .class = CLASS_OPERATOR,
+			.limit = 90,
+			.unit = LIMIT_PERCENT,
+			.source = (char *)"hook",
+			.reason = (char *)"",
+			.expiry_us = USEC_NEVER };
+	uint64_t other, new;
+	Fixture f;
+	Ended e;
+
+	(void)state;
+	open_node(&f, TINY);
+	restart(&f, &e);
+	fixture_claim(&f, &claim);
+	fixture_claim(&f, &claim);
+	claim.source = (char *)"another";
+	other = fixture_claim(&f, &claim);
+	assert_int_equal(e.n_replaced, 0);
+	claim.source = (char *)"hook";
+	claim.replaces = true;
+	new = fixture_claim(&f, &claim);
+	assert_int_equal(e.n_replaced, 2);
+	assert_int_equal(e.by, new);
+	assert_int_not_equal(e.replaced, other);
+	assert_int_equal(e.cookie, e.replaced);
+	fixture_release(&f, new);
+	assert_int_equal(e.n_replaced, 2);
+	fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,6 +213,7 @@ int main(void)
 		cmocka_unit_test(one_whose_owner_lives_holds_on_as_it_was_made),
 		cmocka_unit_test(a_namesake_that_leaves_does_not_end_it),
 		cmocka_unit_test(each_new_claim_renews_one),
+		cmocka_unit_test(each_that_is_replaced_is_told_with_its_successor),
 		cmocka_unit_test(an_adopted_one_is_renewed_by_the_same_claim_alone),
 	};
 

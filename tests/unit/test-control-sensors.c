@@ -239,6 +239,16 @@ static void note_overrun(double measured_w, double budget_w, void *userdata)
 	overruns++;
 }
 
+static Overrun over; /* that was told to be over, last */
+static unsigned ends;
+
+static void note_end(const Overrun *o, void *userdata)
+{
+	(void)userdata;
+	over = *o;
+	ends++;
+}
+
 /* A chip that measures the group or the node, in a sysfs of its own. */
 static void open_sensed(Fixture *f, SensorConfig *c)
 {
@@ -258,8 +268,9 @@ static void open_sensed(Fixture *f, SensorConfig *c)
 	f->n_sensors = 1;
 	f->sysfs_root = f->dir;
 	fixture_start(f);
-	overruns = 0;
-	control_set_events(f->control, &(ControlEvents){ .overrun = note_overrun });
+	overruns = ends = 0;
+	control_set_events(f->control,
+			   &(ControlEvents){ .overrun = note_overrun, .overrun_ended = note_end });
 	fixture_run(f, 5);
 }
 
@@ -376,6 +387,54 @@ static void a_node_measured_above_its_budget_is_announced_once(void **state)
 	write_watts(&f, f.control->limits.budget_w + 1);
 	fixture_run(&f, 5);
 	assert_int_equal(overruns, 2);
+	fixture_close(&f);
+}
+
+static void the_end_of_an_overrun_is_told_with_its_seconds_and_joules(void **state)
+{
+	SensorConfig c = { .scope = SENSOR_OF_NODE };
+	double budget_w;
+	Fixture f;
+
+	(void)state;
+	open_sensed(&f, &c);
+	fixture_set(&f, "80%");
+	fixture_run(&f, 20);
+	budget_w = f.control->limits.budget_w;
+	write_watts(&f, budget_w + 2);
+	fixture_run(&f, 10);
+	assert_int_equal(overruns, 1);
+	assert_int_equal(ends, 0);
+	write_watts(&f, 12);
+	fixture_run(&f, 5);
+	assert_int_equal(ends, 1);
+	assert_true(over.seconds >= 8 && over.seconds <= 11);
+	assert_float_equal(over.joules, 2 * over.seconds, 0.01);
+	assert_float_equal(over.budget_w, budget_w, EPSILON_W);
+	fixture_run(&f, 20);
+	assert_int_equal(ends, 1);
+	fixture_close(&f);
+}
+
+static void an_overrun_ends_with_its_claim(void **state)
+{
+	SensorConfig c = { .scope = SENSOR_OF_NODE };
+	uint64_t cookie;
+	double budget_w;
+	Fixture f;
+
+	(void)state;
+	open_sensed(&f, &c);
+	cookie = fixture_set(&f, "80%");
+	fixture_run(&f, 20);
+	budget_w = f.control->limits.budget_w;
+	write_watts(&f, budget_w + 2);
+	fixture_run(&f, 10);
+	fixture_release(&f, cookie);
+	fixture_run(&f, 2);
+	assert_int_equal(overruns, 1);
+	assert_int_equal(ends, 1);
+	assert_float_equal(over.budget_w, budget_w, EPSILON_W);
 	fixture_close(&f);
 }
 
@@ -588,6 +647,8 @@ int main(void)
 		cmocka_unit_test(what_was_kept_free_is_given_back_when_the_excess_is_over),
 		cmocka_unit_test(a_group_within_its_limit_is_not_said_to_exceed_it),
 		cmocka_unit_test(a_node_measured_above_its_budget_is_announced_once),
+		cmocka_unit_test(the_end_of_an_overrun_is_told_with_its_seconds_and_joules),
+		cmocka_unit_test(an_overrun_ends_with_its_claim),
 		cmocka_unit_test(while_a_change_is_enforced_nothing_is_announced),
 		cmocka_unit_test(where_the_root_cgroup_passes_by_pacing_is_not_relied_on),
 		cmocka_unit_test(nor_is_it_relied_on_in_the_devices_own_limit),
