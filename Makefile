@@ -18,7 +18,9 @@ SYSCONFDIR ?= /etc
 DESTDIR ?=
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 DBUSDIR ?= $(PREFIX)/share/dbus-1
-DATADIR ?= $(PREFIX)/lib/storpower
+DATADIR ?= $(PREFIX)/share/storpower
+# where a distribution may put its own storpower.conf; nothing is installed there
+VENDORDIR ?= $(PREFIX)/lib/storpower
 
 CC ?= gcc
 CLANG ?= clang
@@ -35,6 +37,7 @@ PKGS := libsystemd libudev mount blkid libbpf inih json-c libnvme sqlite3
 HAVE_PKGS := $(shell pkg-config --exists $(PKGS) 2>/dev/null && test -e /usr/include/scsi/sg_pt.h && echo yes)
 ALL_CFLAGS = -std=gnu17 -Wall -Wextra $(WERROR) -Wno-missing-field-initializers -fno-strict-aliasing \
 	-D_GNU_SOURCE -DSTORPOWER_VERSION='"$(VERSION)"' -DSTORPOWER_DATADIR='"$(DATADIR)"' \
+	-DSTORPOWER_VENDORDIR='"$(VENDORDIR)"' \
 	-Idaemon -Ibpf -I$(B)/gen $(shell pkg-config --cflags $(PKGS) 2>/dev/null) $(CFLAGS) $(SANITIZE)
 LIBS = $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lsgutils2 -lm -lpthread
 
@@ -130,8 +133,8 @@ INSTALLED = \
 	644:$(B)/storpowerd.service:$(UNITDIR) \
 	644:$(B)/storpower-metrics.service:$(UNITDIR) \
 	644:packaging/storpower-metrics.timer:$(UNITDIR) \
-	644:packaging/grafana-storpower.json:$(PREFIX)/share/storpower \
-	644:packaging/prometheus-storpower.rules.yml:$(PREFIX)/share/storpower \
+	644:packaging/grafana-storpower.json:$(DATADIR) \
+	644:packaging/prometheus-storpower.rules.yml:$(DATADIR) \
 	644:packaging/org.storpower1.conf:$(DBUSDIR)/system.d \
 	644:packaging/org.storpower1.service:$(DBUSDIR)/system-services \
 	644:packaging/storpower.conf:$(PREFIX)/share/doc/storpower \
@@ -159,7 +162,7 @@ uninstall:
 		rm -f "$(DESTDIR)$${rest#*:}/$${file##*/}"; \
 	done
 	-@rmdir $(addprefix "$(DESTDIR),$(addsuffix ",$(DATADIR)/profiles $(DATADIR)/nodes $(DATADIR) \
-		$(PREFIX)/share/doc/storpower $(PREFIX)/share/storpower)) 2>/dev/null || true
+		$(PREFIX)/share/doc/storpower)) 2>/dev/null || true
 
 demo:
 	@packaging/deps --demo

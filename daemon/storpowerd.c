@@ -66,7 +66,7 @@ static int set_directories(Daemon *d)
 	d->config_directories[n++] = etc;
 	if (!d->options.config_directory) {
 		d->config_directories[n++] = "/run/storpower";
-		d->config_directories[n++] = STORPOWER_DATADIR;
+		d->config_directories[n++] = STORPOWER_VENDORDIR;
 	}
 	d->etc_policies = text_printf("%s/policies", etc);
 	if (!d->etc_policies)
