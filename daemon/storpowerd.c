@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <string.h>
 #include <systemd/sd-daemon.h>
+#include <time.h>
 
 #include "base/file.h"
 #include "base/log.h"
@@ -257,12 +258,22 @@ static ControlConfig control_config(const Daemon *d)
 	};
 }
 
+/* The service manager takes a reload for done only if it began after it was asked for. */
+static void tell_reloading(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	sd_notifyf(false, "RELOADING=1\nMONOTONIC_USEC=%lld",
+		   (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000);
+}
+
 static int on_reload(sd_event_source *s, const struct signalfd_siginfo *si, void *userdata)
 {
 	_cleanup_free_ char *why = NULL;
 
 	(void)s, (void)si;
-	sd_notify(false, "RELOADING=1");
+	tell_reloading();
 	if (control_reload(userdata, &why) < 0)
 		log_warning("Reload failed, going on as before: %s", why ?: "out of memory");
 	sd_notify(false, "READY=1");
