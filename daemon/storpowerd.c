@@ -7,6 +7,7 @@
 #include <string.h>
 #include <systemd/sd-daemon.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/log.h"
@@ -386,6 +387,13 @@ static int check(Daemon *d)
 	return r < 0 || found > 0 || d->warnings > 0 || !d->profiles->n ? -EINVAL : 0;
 }
 
+/* --restore leaves no folder behind on a machine where no daemon has ever run. */
+static bool nothing_to_restore(const Daemon *d)
+{
+	return d->options.action == ACTION_RESTORE && access(state_directory(d), F_OK) < 0 &&
+	       errno == ENOENT;
+}
+
 static int act(Daemon *d)
 {
 	int r = daemon_prepare(d);
@@ -394,6 +402,8 @@ static int act(Daemon *d)
 		return r;
 	if (d->options.action == ACTION_CHECK_CONFIG)
 		return check(d);
+	if (nothing_to_restore(d))
+		return 0;
 	r = set_paths(d);
 	if (r >= 0)
 		r = open_wakes(d);
