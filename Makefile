@@ -10,7 +10,7 @@
 #   make lint tidy    scripts, man pages, XML, layers, layout; clang-tidy. make coverage: lines run
 #   make demo         a minute's show on this machine
 #   make bench        the benchmarks; table and build/bench.json
-#   make install      into DESTDIR, PREFIX; make uninstall
+#   make install      into DESTDIR, PREFIX; make uninstall: stops the daemon, which gives everything back, first
 
 VERSION := 0.1.0
 PREFIX ?= /usr
@@ -21,6 +21,8 @@ DBUSDIR ?= $(PREFIX)/share/dbus-1
 DATADIR ?= $(PREFIX)/share/storpower
 # where a distribution may put its own storpower.conf; nothing is installed there
 VENDORDIR ?= $(PREFIX)/lib/storpower
+# there while systemd is process 1
+SYSTEMD_RUNS ?= /run/systemd/system
 
 CC ?= gcc
 CLANG ?= clang
@@ -156,13 +158,26 @@ install: all $(UNITS)
 	done
 	install -d "$(DESTDIR)$(SYSCONFDIR)/storpower/profiles"
 
-uninstall:
+# The running daemon gives everything back as it ends; without systemd, what an earlier run has left is put
+# back here. What is in the way of that is said, and the files go all the same.
+uninstall: $(if $(DESTDIR),,give-back)
 	@for entry in $(INSTALLED); do \
 		rest=$${entry#*:}; file=$${rest%%:*}; \
 		rm -f "$(DESTDIR)$${rest#*:}/$${file##*/}"; \
 	done
-	-@rmdir $(addprefix "$(DESTDIR),$(addsuffix ",$(DATADIR)/profiles $(DATADIR)/nodes $(DATADIR) \
-		$(PREFIX)/share/doc/storpower)) 2>/dev/null || true
+	@for folder in $(DATADIR)/profiles $(DATADIR)/nodes $(DATADIR) $(PREFIX)/share/doc/storpower \
+			$(SYSCONFDIR)/storpower/profiles $(SYSCONFDIR)/storpower; do \
+		rmdir --ignore-fail-on-non-empty "$(DESTDIR)$$folder" 2>/dev/null || true; \
+	done
+	@$(if $(DESTDIR),,! test -d $(SYSTEMD_RUNS) || systemctl daemon-reload)
+
+give-back:
+	@if test -d $(SYSTEMD_RUNS); then \
+		! test -e "$(UNITDIR)/storpowerd.service" || \
+			systemctl disable --now storpowerd.service storpower-metrics.timer; \
+	elif test -x "$(PREFIX)/sbin/storpowerd"; then \
+		"$(PREFIX)/sbin/storpowerd" --restore; \
+	fi || echo "uninstall: not everything was put back; the journal stays in /var/lib/storpower" >&2
 
 demo:
 	@packaging/deps --demo
@@ -177,7 +192,7 @@ bench:
 clean:
 	rm -rf $(B)
 
-.PHONY: all floors install uninstall demo bench clean
+.PHONY: all floors install uninstall give-back demo bench clean
 .SECONDARY:
 -include $(shell find $(B) -type f -name '*.d' 2>/dev/null)
 include tests/tests.mk

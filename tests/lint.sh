@@ -61,6 +61,7 @@ check "control" tests/check-control.sh
 check "nothing unfinished" no_strays
 check "systemd units" unit_verify
 check "systemd units may do little" unit_exposure
+check "install and uninstall" tests/check-install.sh
 # other versions of clang-format lay out differently: this one is Debian 12's
 if clang-format --version | grep -q 'version 14\.'; then
   check "clang-format" clang-format --dry-run -Werror {daemon,bpf,tests}/**/*.[ch]
