@@ -98,6 +98,11 @@ static const char *runtime_directory(const Daemon *d)
 	return d->options.runtime_directory ?: d->config->runtime_directory;
 }
 
+static const char *node_name(const Daemon *d)
+{
+	return d->options.simulate ?: d->config->simulate;
+}
+
 /* A state file, and what it is written to before it takes that name. */
 static int check_state_path(const char *path)
 {
@@ -113,7 +118,7 @@ static int set_paths(Daemon *d)
 
 	if (r < 0)
 		return log_error_errno(r, "State directory %s cannot be made", state_directory(d));
-	r = mkdir_parents(runtime_directory(d), 0755);
+	r = node_name(d) ? mkdir_parents(runtime_directory(d), 0755) : 0;
 	if (r < 0)
 		return log_error_errno(r, "Runtime directory %s cannot be made",
 				       runtime_directory(d));
@@ -167,11 +172,6 @@ static int open_node(Daemon *d, const char *name)
 	if (r < 0)
 		return r;
 	return sim_node_sensors(d->inventory, &d->config->sensors, &d->config->n_sensors);
-}
-
-static const char *node_name(const Daemon *d)
-{
-	return d->options.simulate ?: d->config->simulate;
 }
 
 static const char *policy_name(const Daemon *d)
