@@ -10,6 +10,7 @@
 #   make lint tidy    scripts, man pages, XML, layers, layout; clang-tidy. make coverage: lines run
 #   make demo         a minute's show on this machine
 #   make bench        the benchmarks; table and build/bench.json
+#   make deb rpm      packages, in build/deb and build/rpm
 #   make install      into DESTDIR, PREFIX; make uninstall: stops the daemon, which gives everything back, first
 
 VERSION := 0.1.0
@@ -40,7 +41,7 @@ HAVE_PKGS := $(shell pkg-config --exists $(PKGS) 2>/dev/null && test -e /usr/inc
 ALL_CFLAGS = -std=gnu17 -Wall -Wextra $(WERROR) -Wno-missing-field-initializers -fno-strict-aliasing \
 	-D_GNU_SOURCE -DSTORPOWER_VERSION='"$(VERSION)"' -DSTORPOWER_DATADIR='"$(DATADIR)"' \
 	-DSTORPOWER_VENDORDIR='"$(VENDORDIR)"' \
-	-Idaemon -Ibpf -I$(B)/gen $(shell pkg-config --cflags $(PKGS) 2>/dev/null) $(CFLAGS) $(SANITIZE)
+	-Idaemon -Ibpf -I$(B)/gen $(shell pkg-config --cflags $(PKGS) 2>/dev/null) $(CPPFLAGS) $(CFLAGS) $(SANITIZE)
 LIBS = $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lsgutils2 -lm -lpthread
 
 # A room of the house is a folder of daemon/ and becomes a library of its own. FLOORS names the rooms from
@@ -115,11 +116,13 @@ $(B)/storpowerctl: $(B)/daemon/ctl/ctl.o $(call libs,$(SEES_ctl))
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # eBPF: CO-RE against our own minimal types, so that no kernel headers or BTF are needed to build.
-# clang 14 needs -mcpu=v3 for atomic fetch-and-add.
+# clang 14 needs -mcpu=v3 for atomic fetch-and-add. They name their own source files, without the folder of the
+# build, so that two builds are the same.
 $(B)/gen/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)
 	@mkdir -p $(@D)
 	$(call say,BPF)
-	$(Q)$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Wextra $(WERROR) -D__TARGET_ARCH_$(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/') -Ibpf -c -o $@ $<
+	$(Q)$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Wextra $(WERROR) -D__TARGET_ARCH_$(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/') \
+		-ffile-prefix-map=$(CURDIR)=. -Ibpf -c -o $@ $<
 
 $(B)/gen/%.skel.h: $(B)/gen/%.bpf.o
 	$(call say,GEN)
@@ -169,7 +172,7 @@ uninstall: $(if $(DESTDIR),,give-back)
 			$(SYSCONFDIR)/storpower/profiles $(SYSCONFDIR)/storpower; do \
 		rmdir --ignore-fail-on-non-empty "$(DESTDIR)$$folder" 2>/dev/null || true; \
 	done
-	@$(if $(DESTDIR),,! test -d $(SYSTEMD_RUNS) || systemctl daemon-reload)
+	@$(if $(DESTDIR),,! test -d $(SYSTEMD_RUNS) || systemctl daemon-reload || true)
 
 give-back:
 	@if test -d $(SYSTEMD_RUNS); then \
@@ -197,4 +200,5 @@ clean:
 -include $(shell find $(B) -type f -name '*.d' 2>/dev/null)
 include tests/tests.mk
 include tests/checks.mk
+include packaging/packages.mk
 include tests/vm/vm.mk
