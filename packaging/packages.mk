@@ -43,4 +43,19 @@ $(B)/rpm/made: $(ARCHIVE)
 		--define "_sourcedir $(abspath $(B)/dist)" $(SPEC) >$(@D)/log 2>&1 || { tail -n 30 $(@D)/log >&2; exit 1; }
 	@touch $@
 
-.PHONY: dist deb rpm
+# Without a network, or where there are no such tools, tests/check-packages.sh says what it leaves out.
+check-packages:
+	@packaging/deps --packages || true
+	@if command -v dpkg-buildpackage >/dev/null && command -v dh >/dev/null; then $(SUB) $(B)/deb/made; fi
+	@B=$(B) tests/check-packages.sh
+
+# The same tree, built in another folder, gives the same packages to the last bit.
+check-reproducible:
+	@packaging/deps --packages
+	@$(SUB) $(B)/deb/made
+	@rm -rf $(B)/again
+	@$(SUB) B=$(B)/again $(B)/again/deb/made
+	@for package in $(B)/deb/*.deb; do cmp $$package $(B)/again/deb/$${package##*/} || exit 1; done
+	@echo "ok     packages built twice are the same"
+
+.PHONY: dist deb rpm check-packages check-reproducible
