@@ -10,7 +10,9 @@
 #   make lint tidy    scripts, man pages, XML, layers, layout; clang-tidy. make coverage: lines run
 #   make demo         a minute's show on this machine
 #   make bench        the benchmarks; table and build/bench.json
-#   make install      into DESTDIR, PREFIX; make uninstall
+#   make deb rpm      packages, in build/deb and build/rpm; make check-packages: builds the Debian one, and
+#                     lets lintian and rpmlint look at both
+#   make install      into DESTDIR, PREFIX; make uninstall: stops the daemon, which gives everything back, first
 
 VERSION := 0.1.0
 PREFIX ?= /usr
@@ -18,7 +20,11 @@ SYSCONFDIR ?= /etc
 DESTDIR ?=
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 DBUSDIR ?= $(PREFIX)/share/dbus-1
-DATADIR ?= $(PREFIX)/lib/storpower
+DATADIR ?= $(PREFIX)/share/storpower
+# where a distribution may put its own storpower.conf; nothing is installed there
+VENDORDIR ?= $(PREFIX)/lib/storpower
+# there while systemd is process 1
+SYSTEMD_RUNS ?= /run/systemd/system
 
 CC ?= gcc
 CLANG ?= clang
@@ -35,7 +41,8 @@ PKGS := libsystemd libudev mount blkid libbpf inih json-c libnvme sqlite3
 HAVE_PKGS := $(shell pkg-config --exists $(PKGS) 2>/dev/null && test -e /usr/include/scsi/sg_pt.h && echo yes)
 ALL_CFLAGS = -std=gnu17 -Wall -Wextra $(WERROR) -Wno-missing-field-initializers -fno-strict-aliasing \
 	-D_GNU_SOURCE -DSTORPOWER_VERSION='"$(VERSION)"' -DSTORPOWER_DATADIR='"$(DATADIR)"' \
-	-Idaemon -Ibpf -I$(B)/gen $(shell pkg-config --cflags $(PKGS) 2>/dev/null) $(CFLAGS) $(SANITIZE)
+	-DSTORPOWER_VENDORDIR='"$(VENDORDIR)"' \
+	-Idaemon -Ibpf -I$(B)/gen $(shell pkg-config --cflags $(PKGS) 2>/dev/null) $(CPPFLAGS) $(CFLAGS) $(SANITIZE)
 LIBS = $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lsgutils2 -lm -lpthread
 
 # A room of the house is a folder of daemon/ and becomes a library of its own. FLOORS names the rooms from
@@ -110,11 +117,13 @@ $(B)/storpowerctl: $(B)/daemon/ctl/ctl.o $(call libs,$(SEES_ctl))
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # eBPF: CO-RE against our own minimal types, so that no kernel headers or BTF are needed to build.
-# clang 14 needs -mcpu=v3 for atomic fetch-and-add.
+# clang 14 needs -mcpu=v3 for atomic fetch-and-add. They name their own source files, without the folder of the
+# build, so that two builds are the same.
 $(B)/gen/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)
 	@mkdir -p $(@D)
 	$(call say,BPF)
-	$(Q)$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Wextra $(WERROR) -D__TARGET_ARCH_$(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/') -Ibpf -c -o $@ $<
+	$(Q)$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Wextra $(WERROR) -D__TARGET_ARCH_$(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/') \
+		-ffile-prefix-map=$(CURDIR)=. -Ibpf -c -o $@ $<
 
 $(B)/gen/%.skel.h: $(B)/gen/%.bpf.o
 	$(call say,GEN)
@@ -130,8 +139,8 @@ INSTALLED = \
 	644:$(B)/storpowerd.service:$(UNITDIR) \
 	644:$(B)/storpower-metrics.service:$(UNITDIR) \
 	644:packaging/storpower-metrics.timer:$(UNITDIR) \
-	644:packaging/grafana-storpower.json:$(PREFIX)/share/storpower \
-	644:packaging/prometheus-storpower.rules.yml:$(PREFIX)/share/storpower \
+	644:packaging/grafana-storpower.json:$(DATADIR) \
+	644:packaging/prometheus-storpower.rules.yml:$(DATADIR) \
 	644:packaging/org.storpower1.conf:$(DBUSDIR)/system.d \
 	644:packaging/org.storpower1.service:$(DBUSDIR)/system-services \
 	644:packaging/storpower.conf:$(PREFIX)/share/doc/storpower \
@@ -156,13 +165,26 @@ install: all $(UNITS)
 	done
 	install -d "$(DESTDIR)$(SYSCONFDIR)/storpower/profiles"
 
-uninstall:
+# The running daemon gives everything back as it ends; without systemd, what an earlier run has left is put
+# back here. What is in the way of that is said, and the files go all the same.
+uninstall: $(if $(DESTDIR),,give-back)
 	@for entry in $(INSTALLED); do \
 		rest=$${entry#*:}; file=$${rest%%:*}; \
 		rm -f "$(DESTDIR)$${rest#*:}/$${file##*/}"; \
 	done
-	-@rmdir $(addprefix "$(DESTDIR),$(addsuffix ",$(DATADIR)/profiles $(DATADIR)/nodes $(DATADIR) \
-		$(PREFIX)/share/doc/storpower $(PREFIX)/share/storpower)) 2>/dev/null || true
+	@for folder in $(DATADIR)/profiles $(DATADIR)/nodes $(DATADIR) $(PREFIX)/share/doc/storpower \
+			$(SYSCONFDIR)/storpower/profiles $(SYSCONFDIR)/storpower; do \
+		rmdir --ignore-fail-on-non-empty "$(DESTDIR)$$folder" 2>/dev/null || true; \
+	done
+	@$(if $(DESTDIR),,! test -d $(SYSTEMD_RUNS) || systemctl daemon-reload || true)
+
+give-back:
+	@if test -d $(SYSTEMD_RUNS); then \
+		! test -e "$(UNITDIR)/storpowerd.service" || \
+			systemctl disable --now storpowerd.service storpower-metrics.timer; \
+	elif test -x "$(PREFIX)/sbin/storpowerd"; then \
+		"$(PREFIX)/sbin/storpowerd" --restore; \
+	fi || echo "uninstall: not everything was put back; the journal stays in /var/lib/storpower" >&2
 
 demo:
 	@packaging/deps --demo
@@ -177,9 +199,10 @@ bench:
 clean:
 	rm -rf $(B)
 
-.PHONY: all floors install uninstall demo bench clean
+.PHONY: all floors install uninstall give-back demo bench clean
 .SECONDARY:
 -include $(shell find $(B) -type f -name '*.d' 2>/dev/null)
 include tests/tests.mk
 include tests/checks.mk
+include packaging/packages.mk
 include tests/vm/vm.mk

@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <string.h>
 #include <systemd/sd-daemon.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/log.h"
@@ -66,7 +68,7 @@ static int set_directories(Daemon *d)
 	d->config_directories[n++] = etc;
 	if (!d->options.config_directory) {
 		d->config_directories[n++] = "/run/storpower";
-		d->config_directories[n++] = STORPOWER_DATADIR;
+		d->config_directories[n++] = STORPOWER_VENDORDIR;
 	}
 	d->etc_policies = text_printf("%s/policies", etc);
 	if (!d->etc_policies)
@@ -96,6 +98,11 @@ static const char *runtime_directory(const Daemon *d)
 	return d->options.runtime_directory ?: d->config->runtime_directory;
 }
 
+static const char *node_name(const Daemon *d)
+{
+	return d->options.simulate ?: d->config->simulate;
+}
+
 /* A state file, and what it is written to before it takes that name. */
 static int check_state_path(const char *path)
 {
@@ -111,7 +118,7 @@ static int set_paths(Daemon *d)
 
 	if (r < 0)
 		return log_error_errno(r, "State directory %s cannot be made", state_directory(d));
-	r = mkdir_parents(runtime_directory(d), 0755);
+	r = node_name(d) ? mkdir_parents(runtime_directory(d), 0755) : 0;
 	if (r < 0)
 		return log_error_errno(r, "Runtime directory %s cannot be made",
 				       runtime_directory(d));
@@ -165,11 +172,6 @@ static int open_node(Daemon *d, const char *name)
 	if (r < 0)
 		return r;
 	return sim_node_sensors(d->inventory, &d->config->sensors, &d->config->n_sensors);
-}
-
-static const char *node_name(const Daemon *d)
-{
-	return d->options.simulate ?: d->config->simulate;
 }
 
 static const char *policy_name(const Daemon *d)
@@ -257,12 +259,22 @@ static ControlConfig control_config(const Daemon *d)
 	};
 }
 
+/* The service manager takes a reload for done only if it began after it was asked for. */
+static void tell_reloading(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	sd_notifyf(false, "RELOADING=1\nMONOTONIC_USEC=%lld",
+		   (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000);
+}
+
 static int on_reload(sd_event_source *s, const struct signalfd_siginfo *si, void *userdata)
 {
 	_cleanup_free_ char *why = NULL;
 
 	(void)s, (void)si;
-	sd_notify(false, "RELOADING=1");
+	tell_reloading();
 	if (control_reload(userdata, &why) < 0)
 		log_warning("Reload failed, going on as before: %s", why ?: "out of memory");
 	sd_notify(false, "READY=1");
@@ -375,6 +387,13 @@ static int check(Daemon *d)
 	return r < 0 || found > 0 || d->warnings > 0 || !d->profiles->n ? -EINVAL : 0;
 }
 
+/* --restore leaves no folder behind on a machine where no daemon has ever run. */
+static bool nothing_to_restore(const Daemon *d)
+{
+	return d->options.action == ACTION_RESTORE && access(state_directory(d), F_OK) < 0 &&
+	       errno == ENOENT;
+}
+
 static int act(Daemon *d)
 {
 	int r = daemon_prepare(d);
@@ -383,6 +402,8 @@ static int act(Daemon *d)
 		return r;
 	if (d->options.action == ACTION_CHECK_CONFIG)
 		return check(d);
+	if (nothing_to_restore(d))
+		return 0;
 	r = set_paths(d);
 	if (r >= 0)
 		r = open_wakes(d);

@@ -55,7 +55,7 @@ static void print_help(void)
 	     "                            (/var/lib/storpower)\n"
 	     "  --runtime-directory=DIR   keep a simulated node's registers there (/run/storpower)\n"
 	     "  --config-directory=DIR    read the configuration from there alone, instead of\n"
-	     "                            /etc/storpower, /run/storpower and " STORPOWER_DATADIR
+	     "                            /etc/storpower, /run/storpower and " STORPOWER_VENDORDIR
 	     "\n"
 	     "  --data-directory=DIR      read profiles, policies and nodes from there\n"
 	     "                            (" STORPOWER_DATADIR ")\n"

@@ -91,4 +91,5 @@ ctl clear --all >/dev/null
 ok "until the daemon starts again" eventually as_found
 stop_daemon
 detach
+ok "no folder is made for a simulated node where there is none" test ! -e "$tmp/run"
 done_testing
