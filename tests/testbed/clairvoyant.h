@@ -18,7 +18,7 @@ typedef struct Satisfaction {
 	/* of the same one with the watts that were drawn within the budget, while what is asked for
 	 * nothing draws what it drew: it sleeps no sooner than it did */
 	double fair_drawn;
-	double unfair_s;   /* seconds in which even that one cannot keep its floors */
+	double unfair_s; /* seconds in which even that one cannot keep its floors */
 } Satisfaction;
 
 typedef struct Clairvoyant Clairvoyant;
