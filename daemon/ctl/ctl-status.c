@@ -184,10 +184,24 @@ static void say_draw(const Screen *s)
 	say(s, "Held", "%s: %s%s", held, draw, since);
 }
 
+/* Of who is held back since before he was seen it is known what he gets, not what he asks for. */
+static bool is_guessed(json_object *devices)
+{
+	for (size_t i = 0; i < json_count(devices); i++) {
+		json_object *d = json_object_array_get_idx(devices, i);
+
+		if (!isfinite(json_number(d, "Demand")) &&
+		    json_number(d, "Throughput") < json_number(d, "FullThroughput"))
+			return true;
+	}
+	return false;
+}
+
 void say_cost(const Screen *s)
 {
 	const Cost cost = { s->devices, s->unlimited };
 	double full, mb_s, kept = cost_share(&cost, &mb_s, &full);
+	bool guessed = is_guessed(s->devices);
 	char now[32], without[32], share[16];
 
 	format_number(now, sizeof(now), mb_s);
@@ -198,8 +212,8 @@ void say_cost(const Screen *s)
 	if (kept >= 1)
 		say(s, "Costs", "nothing now: %s MB/s are served, all that is asked for", now);
 	else
-		say(s, "Costs", "%s of %s MB/s are served, %s", now,
-		    format_number(without, sizeof(without), full),
+		say(s, "Costs", "%s of %s%s MB/s are served, %s%s", now, guessed ? "at most " : "",
+		    format_number(without, sizeof(without), full), guessed ? "at least " : "",
 		    words_share(share, sizeof(share), mb_s, full));
 	cost_print(s->ctl, &cost, LABEL_WIDTH);
 }
