@@ -6,6 +6,7 @@
 
 #include "ctl/complete.h"
 #include "ctl/ctl-model.h"
+#include "model/setting.h"
 
 static json_object *get_devices(const Typed *t)
 {
@@ -125,6 +126,12 @@ json_object *complete_verb(const Typed *t)
 			return verb;
 	}
 	return NULL;
+}
+
+void complete_mechanisms(const Typed *t)
+{
+	for (unsigned m = 1; m & MECHANISM_ALL; m <<= 1)
+		complete_offer(t, mechanism_name((Mechanism)m), "");
 }
 
 /* A number wants a unit. */

@@ -32,5 +32,6 @@ void complete_profiles(const Typed *t);
 void complete_models(const Typed *t);
 void complete_verbs(const Typed *t);
 void complete_limits(const Typed *t);
+void complete_mechanisms(const Typed *t);
 void complete_output(const Typed *t);
 json_object *complete_verb(const Typed *t); /* the verb that is typed, of t->verbs; NULL */

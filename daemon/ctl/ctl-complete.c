@@ -13,7 +13,6 @@
 
 #define PATIENCE_US USEC_PER_SEC
 #define ANY         1000 /* arguments */
-#define MECHANISMS  "power-state power-limit condition link depth chunk pacing redirect"
 
 /* What may be the value of an option, or the arguments of a verb. */
 static const struct Values {
@@ -29,8 +28,8 @@ static const struct Values {
 	{ "--ssd", 0, NULL, complete_profiles },
 	{ "--hdd", 0, NULL, complete_profiles },
 	{ "--class", 0, "emergency operator signal schedule", NULL },
-	{ "--forbid", 0, MECHANISMS, NULL },
-	{ "--only", 0, MECHANISMS, NULL },
+	{ "--forbid", 0, NULL, complete_mechanisms },
+	{ "--only", 0, NULL, complete_mechanisms },
 	{ "--tolerance", 0, "none 3s", NULL },
 	{ "--for", 0, "15min 1h 2h 1d", NULL },
 	{ "--start-in", 0, "15min 1h 2h 1d", NULL },
