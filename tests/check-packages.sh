@@ -10,20 +10,13 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 B=${B:-build}
-failed=0 skipped=0
+skipped=0
 spec=packaging/rpm/storpower.spec
 temp=$(mktemp -d) || exit 1
 trap 'rm -rf "$temp"' EXIT
 
-check() { # NAME COMMAND...
-  local output
-  if output=$("${@:2}" 2>&1); then
-    echo "ok     $1"
-  else
-    printf '%s\nFAILED %s\n' "$output" "$1"
-    failed=1
-  fi
-}
+# shellcheck source=checks.sh
+. tests/checks.sh
 
 skip() { # NAME PROGRAM
   echo "skip   $1: $2 is missing, and packaging/deps --packages could not install it"

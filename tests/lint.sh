@@ -8,17 +8,8 @@
 set -uo pipefail
 shopt -s nullglob globstar
 cd "$(dirname "$0")/.." || exit 1
-failed=0
-
-check() { # NAME COMMAND...
-  local output
-  if output=$("${@:2}" 2>&1); then
-    echo "ok     $1"
-  else
-    printf '%s\nFAILED %s\n' "$output" "$1"
-    failed=1
-  fi
-}
+# shellcheck source=checks.sh
+. tests/checks.sh
 
 mapfile -t scripts < <(grep -lE --exclude-dir=build --exclude-dir=.git -r -m 1 '^#!/bin/(ba)?sh' .)
 man_pages=(man/*.[1-8])
