@@ -302,6 +302,17 @@ int strv_add(char ***v, const char *s)
 	return bigger[n] ? 0 : -ENOMEM;
 }
 
+int text_add_words(char **text, const char *words)
+{
+	char *more = text_printf("%s%s%s", *text, **text && *words ? " " : "", words);
+
+	if (!more)
+		return -ENOMEM;
+	free(*text);
+	*text = more;
+	return 0;
+}
+
 char **strv_free(char **v)
 {
 	for (char **p = v; p && *p; p++)

@@ -50,6 +50,8 @@ char *text_printf(const char *format, ...) _printf_(1, 2);
 char **strv_split(const char *s);
 /* Appends a copy to *v, which may be NULL. */
 int strv_add(char ***v, const char *s);
+/* Appends them to a malloc'd text of words with a blank between. -ENOMEM: it is as it was. */
+int text_add_words(char **text, const char *words);
 size_t strv_length(char *const *v);
 char **strv_free(char **v);                         /* always returns NULL */
 bool strv_match(char *const *globs, const char *s); /* fnmatch(3), any of them */

@@ -57,8 +57,8 @@ typedef struct KnobSet {
 
 /* When it was last not held back. */
 typedef struct Unheld {
-	double mb_s;                     /* what it asked for; INFINITY: unknown */
-	uint64_t until_us;               /* so long that is believed while it is held back */
+	double mb_s;       /* what it asked for; INFINITY: unknown */
+	uint64_t until_us; /* so long that and its depth are believed while it is held back */
 	double wait_p50_us, wait_p99_us; /* when it was last not limited; NAN: unknown */
 	bool now;                        /* nothing did at the last look */
 	bool outgrown;  /* held back, it has got more than that since: it asks for more by now */
@@ -77,7 +77,7 @@ typedef struct Workload {
 	MeterRates rates;
 	Mix mix;
 	bool has_mix;         /* seen, not assumed */
-	double offered_depth; /* most outstanding IO seen lately */
+	double offered_depth; /* most outstanding IO seen lately; 0: unknown */
 	double demand_mb_s;   /* INFINITY: as much as it can get */
 	Unheld unheld;
 	Judged judged;

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "control/cache-hits.h"
 #include "control/cache-watch.h"
 #include "control/caps.h"
 #include "control/correct.h"
@@ -13,6 +12,7 @@
 #include "control/pools.h"
 #include "control/rest.h"
 #include "control/served.h"
+#include "control/tiers.h"
 #include "control/trust.h"
 #include "control/waking.h"
 
@@ -296,52 +296,6 @@ static int list_groups(const Control *c, Facts *f)
 	return 0;
 }
 
-/* A list of words: is any of them in the other, too? */
-static bool share_word(const char *a, const char *b)
-{
-	size_t length;
-
-	for (; *a; a += length + strspn(a + length, " ")) {
-		length = strcspn(a, " ");
-		for (const char *at = b; *at; at += strcspn(at, " "), at += strspn(at, " "))
-			if (strcspn(at, " ") == length && !strncmp(at, a, length))
-				return true;
-	}
-	return false;
-}
-
-static int add_tier(Facts *f, size_t disk, size_t cache, double misses)
-{
-	PlanTier *t = ARRAY_GROW(f->tiers, f->n_tiers);
-
-	if (!t)
-		return -ENOMEM;
-	*t = (PlanTier){ .disk = disk, .cache = cache, .misses = misses };
-	return 0;
-}
-
-/* Where nobody knows what the cache serves, all reads may be the disk's: there it has its promises
- * to keep by itself, and is as good as without a cache. */
-static int list_tiers(const Fleet *fleet, Facts *f)
-{
-	_cleanup_free_ size_t *caches = calloc(fleet->n + 1, sizeof(*caches));
-	size_t n_caches = 0;
-	int r = caches ? 0 : -ENOMEM;
-
-	for (size_t i = 0; i < fleet->n && r >= 0; i++)
-		if (*fleet->devices[i]->device->cached_by_it)
-			caches[n_caches++] = i;
-	for (size_t i = 0; i < fleet->n && n_caches && r >= 0; i++) {
-		double misses = cache_hits_missed(fleet->devices[i]);
-
-		for (size_t k = 0; k < n_caches && !isnan(misses) && r >= 0; k++)
-			if (share_word(fleet->devices[i]->device->behind,
-				       fleet->devices[caches[k]]->device->cached_by_it))
-				r = add_tier(f, i, caches[k], misses);
-	}
-	return r;
-}
-
 static int describe_devices(const Control *c, Facts *f)
 {
 	double headroom = gather_headroom(f->policy, f->at_once > 0);
@@ -383,7 +337,7 @@ int gather_facts(const Control *c, const Policy *policy, Facts *ret)
 	if (r >= 0)
 		r = describe_devices(c, &f);
 	if (r >= 0)
-		r = list_tiers(&c->fleet, &f);
+		r = tiers_find(&c->fleet, &f.tiers, &f.n_tiers);
 	if (r < 0) {
 		facts_done(&f);
 		return r;

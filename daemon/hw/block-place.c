@@ -65,9 +65,10 @@ static char *tiers_of(const BlockInventory *b, const BlockSlot *s,
 		return find(b->topology, s->name);
 	text = strdup("");
 	for (size_t i = 0; i < n->n_paths && text; i = nvme_subsystem_next_head(n, i)) {
-		_cleanup_free_ char *one = find(b->topology, n->paths[i].head), *before = text;
+		_cleanup_free_ char *one = find(b->topology, n->paths[i].head);
 
-		text = one ? text_printf("%s%s%s", before, *before && *one ? " " : "", one) : NULL;
+		if (!one || text_add_words(&text, one) < 0)
+			return NULL;
 	}
 	return TAKE_PTR(text);
 }

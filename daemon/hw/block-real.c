@@ -242,18 +242,15 @@ static int real_counters(Device *d, DeviceCounters *ret)
 
 static int real_cache_reads(Device *d, const char *behind, CacheReads *ret)
 {
+	_cleanup_(strv_freep) char **names = strv_split(behind);
 	const RealDevice *i = d->impl;
-	CacheReads sum = {};
-	size_t length;
+	CacheReads sum = {}, one;
 
-	for (const char *at = behind; *at; at += length + strspn(at + length, " ")) {
-		char name[NAME_MAX + 1];
-		TierReads one;
-		int r;
+	if (!names)
+		return -ENOMEM;
+	for (char **name = names; *name; name++) {
+		int r = tier_count_reads(i->sysfs_root, *name, &one);
 
-		length = strcspn(at, " ");
-		snprintf(name, sizeof(name), "%.*s", (int)length, at);
-		r = tier_count_reads(i->sysfs_root, name, &one);
 		if (r < 0)
 			return r;
 		sum.hits += one.hits;

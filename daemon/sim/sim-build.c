@@ -229,20 +229,10 @@ static int keep_awake(SimDevice *cache)
 /* Of each disk with a cache something goes by its name: all that lies on it. */
 static int name_tier(SimDevice *cache, const SimDevice *disk)
 {
-	char *behind = strdup(disk->device->name);
-	char *all = text_printf("%s%s%s", cache->device->cached_by_it,
-				*cache->device->cached_by_it ? " " : "", disk->device->name);
+	const char *name = disk->device->name;
+	int r = text_add_words(&disk->device->behind, name);
 
-	if (!behind || !all) {
-		free(behind);
-		free(all);
-		return -ENOMEM;
-	}
-	free(disk->device->behind);
-	disk->device->behind = behind;
-	free(cache->device->cached_by_it);
-	cache->device->cached_by_it = all;
-	return 0;
+	return r < 0 ? r : text_add_words(&cache->device->cached_by_it, name);
 }
 
 /* The disks of all sections go round the devices of the section that caches them. */

@@ -11,18 +11,6 @@
 #include "stack/pool-list.h"
 #include "stack/topology-read.h"
 
-static char *words_of(const Names *names)
-{
-	_cleanup_free_ char *text = strdup("");
-
-	for (size_t i = 0; i < names->n && text; i++) {
-		_cleanup_free_ char *before = text;
-
-		text = text_printf("%s%s%s", before, i ? " " : "", names->list[i]);
-	}
-	return TAKE_PTR(text);
-}
-
 /* Of a mapped device, its cache is among what it lies on. */
 static bool is_cache_of(const PoolList *p, const char *disk, const char *device)
 {
@@ -35,8 +23,9 @@ static bool is_cache_of(const PoolList *p, const char *disk, const char *device)
 static char *find(const Topology *t, const char *disk, bool behind)
 {
 	_cleanup_(names_done) Names found = {};
+	_cleanup_free_ char *text = strdup("");
 	const PoolList *p = t->pools;
-	int r = pool_list_find(t->sysfs_root, POOL_OF_SPINDLES, t->pools);
+	int r = text ? pool_list_find(t->sysfs_root, POOL_OF_SPINDLES, t->pools) : -ENOMEM;
 
 	for (size_t i = 0; i < p->n_caches && r >= 0; i++) {
 		const Cache *c = &p->caches[i];
@@ -45,7 +34,9 @@ static char *find(const Topology *t, const char *disk, bool behind)
 		if (behind ? !caches && names_have(&c->behind, disk) : caches)
 			r = names_add(&found, c->device);
 	}
-	return r < 0 ? NULL : words_of(&found);
+	for (size_t i = 0; i < found.n && r >= 0; i++)
+		r = text_add_words(&text, found.list[i]);
+	return r < 0 ? NULL : TAKE_PTR(text);
 }
 
 char *tier_cached_by(const Topology *t, const char *disk)
@@ -74,9 +65,9 @@ static int add_count(const char *folder, const char *name, uint64_t *sum)
 	return 0;
 }
 
-static int count_bcache(const char *folder, TierReads *ret)
+static int count_bcache(const char *folder, CacheReads *ret)
 {
-	TierReads reads = {};
+	CacheReads reads = {};
 	int r = add_count(folder, "cache_hits", &reads.hits)
 			?: add_count(folder, "cache_bypass_hits", &reads.hits)
 			?: add_count(folder, "cache_misses", &reads.misses)
@@ -90,25 +81,25 @@ static int count_bcache(const char *folder, TierReads *ret)
 /* Documentation/admin-guide/device-mapper of the kernel. cache: BLOCK-SIZE USED/ALL BLOCK-SIZE
  * USED/ALL READ-HITS READ-MISSES ...; writecache: ERROR BLOCKS FREE WRITEBACK READ-BLOCKS
  * HIT-BLOCKS ..., since 5.15. */
-int tier_parse_status(const DmTable *status, TierReads *ret)
+int tier_parse_status(const DmTable *status, CacheReads *ret)
 {
 	unsigned long long reads, hits, misses;
 
 	if (streq(status->target, "cache") &&
 	    sscanf(status->parameters, "%*u %*u/%*u %*u %*u/%*u %llu %llu", &hits, &misses) == 2) {
-		*ret = (TierReads){ hits, misses };
+		*ret = (CacheReads){ hits, misses };
 		return 0;
 	}
 	if (streq(status->target, "writecache") &&
 	    sscanf(status->parameters, "%*u %*u %*u %*u %llu %llu", &reads, &hits) == 2 &&
 	    hits <= reads) {
-		*ret = (TierReads){ hits, reads - hits };
+		*ret = (CacheReads){ hits, reads - hits };
 		return 0;
 	}
 	return -ENODATA;
 }
 
-int tier_count_reads(const char *sysfs_root, const char *device, TierReads *ret)
+int tier_count_reads(const char *sysfs_root, const char *device, CacheReads *ret)
 {
 	_cleanup_free_ char *folder = topology_folder(sysfs_root, device);
 	DmTable status;

@@ -4,8 +4,7 @@
 /* Tiers: devices whose reads go to a cache first, and from there to the disks behind it. bcache,
  * dm-cache and dm-writecache. */
 
-#include <stdint.h>
-
+#include "device/device.h"
 #include "stack/dm-table.h"
 #include "stack/topology.h"
 
@@ -15,14 +14,9 @@ char *tier_cached_by(const Topology *t, const char *disk);
 /* The same of the devices with a cache that lie on the disk, and whose cache it is not. */
 char *tier_behind(const Topology *t, const char *disk);
 
-/* Reads since the device was set up, by the kernel's own count. Of what bypasses its cache bcache
- * tells as well. It shifts what it has counted in 14 seconds to the left by 16 of 32 bits: of more
- * than 65535 hits it loses some, and more reads seem to miss. */
-typedef struct TierReads {
-	uint64_t hits, misses;
-} TierReads;
-
-/* -ENODATA: the kernel does not count them. Reads no disk. */
-int tier_count_reads(const char *sysfs_root, const char *device, TierReads *ret);
+/* By the kernel's own count. Of what bypasses its cache bcache tells as well. It shifts what it has
+ * counted in 14 seconds to the left by 16 of 32 bits: of more than 65535 hits it loses some, and
+ * more reads seem to miss. -ENODATA: the kernel does not count them. Reads no disk. */
+int tier_count_reads(const char *sysfs_root, const char *device, CacheReads *ret);
 /* The same from the status of a mapped device. */
-int tier_parse_status(const DmTable *status, TierReads *ret);
+int tier_parse_status(const DmTable *status, CacheReads *ret);

@@ -145,6 +145,27 @@ static inline void stack_on(const char *root, const char *lower, const char *low
 	link_to(root, holder, above);
 }
 
+/* As the kernel links them; bcache0 is made, and lies on the backing device, which need not be a
+ * disk. */
+static inline void link_bcache(const char *root, const char *backing, const char *cache)
+{
+	_cleanup_free_ char *in_set = text_printf("devices/%s/bcache", cache);
+	_cleanup_free_ char *in_backing = text_printf("devices/%s/bcache", backing);
+	_cleanup_free_ char *set = text_printf("%s/set", in_set);
+	_cleanup_free_ char *dev = text_printf("%s/dev", in_backing);
+
+	make_disk(root, "bcache0", "252:0");
+	stack_on(root, backing, backing, "bcache0");
+	put_of(root, backing, "bcache/state", "dirty\n");
+	put_of(root, cache, "bcache/written", "0\n");
+	put(root, "fs/bcache/11-22/average_key_size", "0\n");
+	link_to(root, "fs/bcache/11-22/cache0", in_set);
+	link_to(root, "fs/bcache/11-22/bdev0", in_backing);
+	link_to(root, dev, "devices/bcache0");
+	link_to(root, "devices/bcache0/bcache", in_backing);
+	link_to(root, set, "fs/bcache/11-22");
+}
+
 static inline Inventory *open_with(const char *root, const BlockOptions *options, Seen *seen)
 {
 	Inventory *i;

@@ -233,31 +233,13 @@ static void a_zfs_pool_is_known_by_its_labels(void **state)
 	expect_pool(root, "sdd", "");
 }
 
-static void make_bcache(const char *root, const char *backing, const char *cache)
-{
-	_cleanup_free_ char *in_set = text_printf("devices/%s/bcache", cache);
-	_cleanup_free_ char *in_backing = text_printf("devices/%s/bcache", backing);
-	_cleanup_free_ char *set = text_printf("%s/set", in_set);
-	_cleanup_free_ char *dev = text_printf("%s/dev", in_backing);
-
-	make_disk(root, "bcache0", "252:0");
-	stack_on(root, backing, backing, "bcache0");
-	put_of(root, backing, "bcache/state", "dirty\n");
-	put_of(root, cache, "bcache/written", "0\n");
-	put(root, "fs/bcache/11-22/average_key_size", "0\n");
-	link_to(root, "fs/bcache/11-22/cache0", in_set);
-	link_to(root, "fs/bcache/11-22/bdev0", in_backing);
-	link_to(root, dev, "devices/bcache0");
-	link_to(root, set, "fs/bcache/11-22");
-}
-
 /* Some kernels have the cache among the slaves, others do not. */
 static void the_cache_of_a_member_is_no_member(void **state)
 {
 	const char *root = *state;
 
 	make_disks(root, 3);
-	make_bcache(root, "sda", "sdc");
+	link_bcache(root, "sda", "sdc");
 	stack_on(root, "sdc", "sdc", "bcache0");
 	make_array(root, "md0", "9:0");
 	stack_on(root, "bcache0", "bcache0", "md0");
@@ -301,7 +283,7 @@ static void the_cache_of_a_bcache_is_a_redirect_target(void **state)
 	const char *root = *state;
 
 	make_disks(root, 4);
-	make_bcache(root, "sda", "sdb");
+	link_bcache(root, "sda", "sdb");
 	expect_redirect(root, "sdb", "it is the cache of bcache0");
 	expect_redirect(root, "sda", NULL);
 	expect_redirect(root, "sdc", NULL);
@@ -331,7 +313,7 @@ static void a_cache_on_an_array_makes_its_members_redirect_targets(void **state)
 	make_array(root, "md0", "9:0");
 	stack_on(root, "sdb", "sdb", "md0");
 	stack_on(root, "sdc", "sdc", "md0");
-	make_bcache(root, "sda", "md0");
+	link_bcache(root, "sda", "md0");
 	expect_redirect(root, "sdb", "it is the cache of bcache0");
 	expect_redirect(root, "sdc", "it is the cache of bcache0");
 }

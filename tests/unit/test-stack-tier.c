@@ -12,26 +12,6 @@ static void make_drive(const char *root, const char *name, const char *dev)
 	put_of(root, name, "queue/rotational", "1\n");
 }
 
-/* As the kernel links them; bcache0 is made, and lies on the backing device, which need not be a
- * disk. */
-static void make_bcache(const char *root, const char *backing, const char *cache)
-{
-	_cleanup_free_ char *in_set = text_printf("devices/%s/bcache", cache);
-	_cleanup_free_ char *in_backing = text_printf("devices/%s/bcache", backing);
-	_cleanup_free_ char *set = text_printf("%s/set", in_set);
-	_cleanup_free_ char *dev = text_printf("%s/dev", in_backing);
-
-	make_disk(root, "bcache0", "252:0");
-	stack_on(root, backing, backing, "bcache0");
-	put_of(root, backing, "bcache/state", "dirty\n");
-	put_of(root, cache, "bcache/written", "0\n");
-	link_to(root, "fs/bcache/11-22/cache0", in_set);
-	link_to(root, "fs/bcache/11-22/bdev0", in_backing);
-	link_to(root, dev, "devices/bcache0");
-	link_to(root, "devices/bcache0/bcache", in_backing);
-	link_to(root, set, "fs/bcache/11-22");
-}
-
 static void put_stats(const char *root, const char *backing)
 {
 	put_of(root, backing, "bcache/stats_total/cache_hits", "900\n");
@@ -70,7 +50,7 @@ static void a_disk_and_its_cache_know_what_they_have_in_common(void **state)
 	make_drive(root, "sda", "8:0");
 	make_drive(root, "sdb", "8:16");
 	make_drive(root, "sdc", "8:32");
-	make_bcache(root, "sda", "sdb");
+	link_bcache(root, "sda", "sdb");
 	expect_tier(root, "sda", "", "bcache0");
 	expect_tier(root, "sdb", "bcache0", "");
 	expect_tier(root, "sdc", "", "");
@@ -90,7 +70,7 @@ static void all_disks_of_a_cached_array_are_behind_the_cache(void **state)
 	put_of(root, "md0", "md/level", "raid1\n");
 	stack_on(root, "sda", "sda", "md0");
 	stack_on(root, "sdb", "sdb", "md0");
-	make_bcache(root, "md0", "sdc");
+	link_bcache(root, "md0", "sdc");
 	expect_tier(root, "sda", "", "bcache0");
 	expect_tier(root, "sdb", "", "bcache0");
 	expect_tier(root, "sdc", "bcache0", "");
@@ -103,7 +83,7 @@ static void reads_that_bypass_a_bcache_count_by_where_they_were_served(void **st
 
 	make_drive(root, "sda", "8:0");
 	make_drive(root, "sdb", "8:16");
-	make_bcache(root, "sda", "sdb");
+	link_bcache(root, "sda", "sdb");
 	assert_int_equal(count_reads(root, "sda", &reads), -ENODATA);
 	put_stats(root, "sda");
 	assert_int_equal(count_reads(root, "sda", &reads), 0);
@@ -118,7 +98,7 @@ static void reads_of_mapped_devices_are_in_their_status(void **state)
 	static const struct {
 		const char *target, *status;
 		int result;
-		TierReads reads;
+		CacheReads reads;
 	} cases[] = {
 		{ "cache",
 		  "8 11/1028 512 789/1007 403 67 1100 0 0 0 0 1 writeback 2",
@@ -133,7 +113,7 @@ static void reads_of_mapped_devices_are_in_their_status(void **state)
 	(void)state;
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		DmTable t = {};
-		TierReads reads = {};
+		CacheReads reads = {};
 
 		snprintf(t.target, sizeof(t.target), "%s", cases[i].target);
 		snprintf(t.parameters, sizeof(t.parameters), "%s", cases[i].status);
