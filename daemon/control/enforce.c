@@ -358,13 +358,21 @@ void enforce_update_floor(Control *c)
 	c->enforcement.floor_w = w;
 }
 
+/* Who sleeps is looked at again only where that might bring the watts that are missing. */
+static bool may_go_deeper(const Control *c, const Managed *md)
+{
+	const Plan *p = c->enforcement.plan;
+
+	return !managed_asleep(md) || (p && p->shortfall_w > 0);
+}
+
 bool enforce_is_news(const Control *c, const Managed *md)
 {
 	const Planned *p = &md->planned;
 
 	return workload_demand_differs(md->workload.demand_mb_s, p->demand_mb_s) ||
 	       workload_mix_differs(&md->workload.mix, &p->mix) || md->trust.bias != p->bias ||
-	       (c->limits.claimed.active && !managed_asleep(md) &&
+	       (c->limits.claimed.active && may_go_deeper(c, md) &&
 		rest_limits_differ(&md->rest.limits, &p->limits));
 }
 

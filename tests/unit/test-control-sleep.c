@@ -50,6 +50,26 @@ static void giving_a_budget_back_wakes_nothing_by_itself(void **state)
 	fixture_close(&f);
 }
 
+/* An idle disk rests in a light condition at first, and is due for a deeper one some seconds later:
+ * a budget may be set at any moment of that. */
+static void a_disk_that_sleeps_lightly_goes_deeper_where_the_budget_needs_it(void **state)
+{
+	(void)state;
+	for (double idle_s = 0.5; idle_s < 8; idle_s += 0.5) {
+		Fixture f;
+
+		fixture_open_text(&f, SIM_NODE("emergency") DISKS(3) IDLE);
+		fixture_start(&f);
+		fixture_run(&f, idle_s);
+		fixture_set(&f, "5 W");
+		fixture_run(&f, 60);
+		for (size_t i = 0; i < 3; i++)
+			assert_int_equal(f.control->fleet.devices[i]->knobs.actual.condition,
+					 CONDITION_STANDBY_Z);
+		fixture_close(&f);
+	}
+}
+
 static void a_disk_that_is_not_there_cannot_be_woken(void **state)
 {
 	Fixture f;
@@ -385,6 +405,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(giving_a_budget_back_wakes_nothing_by_itself),
+		cmocka_unit_test(a_disk_that_sleeps_lightly_goes_deeper_where_the_budget_needs_it),
 		cmocka_unit_test(a_disk_that_is_not_there_cannot_be_woken),
 		cmocka_unit_test(no_more_spin_up_at_once_than_configured),
 		cmocka_unit_test(spin_ups_stay_below_the_power_they_may_draw_together),
