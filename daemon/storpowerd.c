@@ -32,7 +32,7 @@ typedef struct Daemon {
 	Inventory *inventory;
 	WakeRecord *wakes;
 	char *node_path, *registers_path, *journal_path, *claims_path, *wear_path, *wakes_path;
-	char *operating_path;
+	char *operating_path, *choice_path;
 	char *ledger_path;
 	const char *policy;
 } Daemon;
@@ -52,6 +52,7 @@ static void daemon_done(Daemon *d)
 	free(d->wear_path);
 	free(d->wakes_path);
 	free(d->operating_path);
+	free(d->choice_path);
 	free(d->ledger_path);
 }
 
@@ -127,8 +128,9 @@ static int set_paths(Daemon *d)
 	d->wear_path = text_printf("%s/wear", state_directory(d));
 	d->wakes_path = text_printf("%s/wake-tests", state_directory(d));
 	d->operating_path = text_printf("%s/operating", state_directory(d));
+	d->choice_path = text_printf("%s/policy", state_directory(d));
 	d->ledger_path = text_printf("%s/ledger", state_directory(d));
-	if (!d->ledger_path)
+	if (!d->choice_path || !d->ledger_path)
 		return -ENOMEM;
 	r = check_state_path(d->journal_path);
 	if (r >= 0)
@@ -137,6 +139,8 @@ static int set_paths(Daemon *d)
 		r = check_state_path(d->wear_path);
 	if (r >= 0)
 		r = check_state_path(d->operating_path);
+	if (r >= 0)
+		r = check_state_path(d->choice_path);
 	return r < 0 ? r : check_state_path(d->wakes_path);
 }
 
@@ -235,8 +239,9 @@ static ControlConfig control_config(const Daemon *d)
 {
 	return (ControlConfig){
 		.profiles = d->profiles,
-		.policy_directories = d->policy_directories,
-		.policy = d->policy,
+		.policy = { .directories = d->policy_directories,
+			    .name = d->policy,
+			    .choice_path = d->choice_path },
 		.claims_path = d->claims_path,
 		.journal_path = d->journal_path,
 		.bpf = d->config->bpf,

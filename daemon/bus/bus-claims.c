@@ -46,6 +46,22 @@ static int find_asking(sd_bus_message *m, Asking *ret)
 	return ret->source && !*unit == !ret->maker.unit ? 0 : -ENOMEM;
 }
 
+int bus_caller_text(sd_bus_message *m, char **ret)
+{
+	_cleanup_(asking_clear) Asking a = {};
+	int r = find_asking(m, &a);
+
+	if (r < 0)
+		return r;
+	if (!a.maker.known)
+		*ret = strdup(a.source);
+	else if (a.maker.uid == 0)
+		*ret = text_printf("%s (root)", a.source);
+	else
+		*ret = text_printf("%s (uid %u)", a.source, (unsigned)a.maker.uid);
+	return *ret ? 0 : -ENOMEM;
+}
+
 /* The caller waits for the cookie, which is sent when the limit is enforced. */
 static void on_enforced(void *userdata)
 {

@@ -146,6 +146,7 @@ int bus_manager_error(sd_bus_error *error, int r, const char *text, const char *
 		      const char *missing);
 
 /* bus-claims.c */
+int bus_caller_text(sd_bus_message *m, char **ret); /* "storpowerctl (root)" */
 int bus_set_budget(sd_bus_message *m, void *userdata, sd_bus_error *error);
 int bus_update(sd_bus_message *m, void *userdata, sd_bus_error *error);
 int bus_renew(sd_bus_message *m, void *userdata, sd_bus_error *error);

@@ -85,6 +85,20 @@ static int get_policy(sd_bus *bus, const char *path, const char *interface, cons
 	return sd_bus_message_append(reply, "s", control_policy(b->control));
 }
 
+static int get_policy_origin(sd_bus *bus, const char *path, const char *interface,
+			     const char *property, sd_bus_message *reply, void *userdata,
+			     sd_bus_error *error)
+{
+	Bus *b = userdata;
+	PolicyOrigin o;
+
+	(void)bus, (void)path, (void)interface, (void)property, (void)error;
+	control_policy_origin(b->control, &o);
+	return sd_bus_message_append(reply, "a{sv}", 4, "Configured", "s", o.configured, "ChosenBy",
+				     "s", o.chosen_by, "ChosenUSec", "t", o.chosen_us, "Unsaved",
+				     "s", o.unsaved);
+}
+
 static int get_mode(sd_bus *bus, const char *path, const char *interface, const char *property,
 		    sd_bus_message *reply, void *userdata, sd_bus_error *error)
 {
@@ -182,6 +196,7 @@ const sd_bus_vtable bus_manager_properties[] = {
 	SD_BUS_VTABLE_START(0),
 	SD_BUS_PROPERTY("Version", "s", get_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("Policy", "s", get_policy, 0, CHANGES),
+	SD_BUS_PROPERTY("PolicyOrigin", "a{sv}", get_policy_origin, 0, 0),
 	SD_BUS_PROPERTY("Mode", "s", get_mode, 0, CHANGES),
 	SD_BUS_PROPERTY("Advice", "a{sv}", get_advice, 0, 0),
 	SD_BUS_PROPERTY("Budget", "s", get_budget, 0, CHANGES),

@@ -172,7 +172,7 @@ static int method_explain(sd_bus_message *call, void *userdata, sd_bus_error *er
 static int method_set_policy(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
 	Bus *b = userdata;
-	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *text = NULL, *by = NULL;
 	const char *name;
 	int r = bus_check_sender(m, error);
 
@@ -180,9 +180,11 @@ static int method_set_policy(sd_bus_message *m, void *userdata, sd_bus_error *er
 		r = sd_bus_message_read(m, "s", &name);
 	if (r >= 0)
 		r = bus_check_policy_name(name, error);
+	if (r >= 0)
+		r = bus_caller_text(m, &by);
 	if (r < 0)
 		return r;
-	r = control_set_policy(b->control, name, &text);
+	r = control_set_policy(b->control, name, by, &text);
 	if (r < 0)
 		return bus_manager_error(error, r, text, BUS_ERROR_FAILED,
 					 BUS_ERROR_UNKNOWN_POLICY);

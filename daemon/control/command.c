@@ -167,14 +167,15 @@ int control_refresh(Control *c, const ControlWait *wait)
 	return 0;
 }
 
-int control_set_policy(Control *c, const char *name, char **ret_error)
+int control_set_policy(Control *c, const char *name, const char *by, char **ret_error)
 {
-	int r = policies_load(&c->policies, &c->config, name);
+	int r = policies_choose(&c->policies, &c->config.policy, name, by);
 
 	if (r < 0) {
 		*ret_error = text_printf("policy \"%s\" cannot be used: %s", name, strerror(-r));
 		return r;
 	}
+	log_notice("Policy %s, chosen by %s", name, by);
 	queue_add_need(&c->queue, need(NEED_TOLD_PLAN, CAUSE_POLICY));
 	turn(c);
 	return 0;
@@ -208,14 +209,33 @@ void control_count_requests(Control *c, uint64_t n)
 
 int control_reload(Control *c, char **ret_error)
 {
-	_cleanup_free_ char *name = strdup(c->policies.chosen->name);
+	int r = policies_reread(&c->policies, &c->config.policy);
 
-	return name ? control_set_policy(c, name, ret_error) : -ENOMEM;
+	if (r < 0) {
+		*ret_error = text_printf("policy \"%s\" cannot be used: %s", c->config.policy.name,
+					 strerror(-r));
+		return r;
+	}
+	queue_add_need(&c->queue, need(NEED_TOLD_PLAN, CAUSE_POLICY));
+	turn(c);
+	return 0;
 }
 
 const char *control_policy(const Control *c)
 {
 	return c->policies.chosen->name;
+}
+
+void control_policy_origin(const Control *c, PolicyOrigin *ret)
+{
+	const Policies *p = &c->policies;
+
+	*ret = (PolicyOrigin){ .configured = c->config.policy.name,
+			       .chosen_by = p->choice.by ?: "",
+			       .chosen_us = p->choice.realtime_us,
+			       .unsaved = p->unsaved
+						  ? strerrordesc_np(p->unsaved) ?: "unknown error"
+						  : "" };
 }
 
 int control_verify(Control *c, VerifyDone done, void *userdata)

@@ -92,10 +92,10 @@ static int open_operating(Control *c)
 static int open_all(Control *c)
 {
 	const ControlConfig *config = &c->config;
-	int r = config->policy ? policies_load(&c->policies, config, config->policy) : 0;
+	int r = policies_open(&c->policies, &config->policy);
 
 	if (r < 0)
-		return log_error_errno(r, "Policy \"%s\" cannot be used", config->policy);
+		return log_error_errno(r, "Policy \"%s\" cannot be used", config->policy.name);
 	r = diary_init(&c->diary);
 	if (r >= 0)
 		r = limits_init(&c->limits);
@@ -324,7 +324,7 @@ int control_restore(const ControlConfig *config, Loop *loop, Inventory *inventor
 	ControlConfig bare = *config;
 	int r, lost;
 
-	bare.policy = bare.claims_path = bare.sleep.wear_path = bare.ledger.path = NULL;
+	bare.policy.name = bare.claims_path = bare.sleep.wear_path = bare.ledger.path = NULL;
 	bare.bpf = false;
 	r = control_new(&bare, loop, inventory, &c);
 	if (!c)

@@ -53,10 +53,15 @@ typedef struct LedgerConfig {
 	const Clock *wall; /* the wall clock; NULL: realtime_us() */
 } LedgerConfig;
 
+typedef struct PolicyConfig {
+	const char *const *directories;
+	const char *name;        /* NULL: nothing is to be planned */
+	const char *choice_path; /* the one chosen meanwhile; NULL: not kept */
+} PolicyConfig;
+
 typedef struct ControlConfig {
 	const ProfileStore *profiles;
-	const char *const *policy_directories;
-	const char *policy;      /* name; NULL: nothing is to be planned */
+	PolicyConfig policy;
 	const char *claims_path; /* standing claims; NULL: not kept */
 	const char *journal_path;
 	bool bpf;
@@ -166,8 +171,17 @@ bool control_plan_covers(const PlanQuery *query, const Device *d);
 /* A dry run, in foretell.c. Its devices are those of control_device(), in the same order; its sums
  * are of those that the limit is on. */
 int control_plan(const Control *c, const PlanQuery *query, Plan **ret, char **ret_error);
-int control_set_policy(Control *c, const char *name, char **ret_error);
+/* by: who chooses it, for people to read. */
+int control_set_policy(Control *c, const char *name, const char *by, char **ret_error);
 const char *control_policy(const Control *c);
+/* Why it is that one. */
+typedef struct PolicyOrigin {
+	const char *configured;
+	const char *chosen_by; /* "": it is the configured one */
+	uint64_t chosen_us;    /* wall clock */
+	const char *unsaved;   /* why the choice would not outlive the daemon; "": it would */
+} PolicyOrigin;
+void control_policy_origin(const Control *c, PolicyOrigin *ret);
 /* What a kWh costs, as a service tells it for a while. NAN: as configured. */
 typedef struct FedTariff {
 	double price_kwh, g_kwh;

@@ -131,7 +131,7 @@ int control_plan(const Control *c, const PlanQuery *query, Plan **ret, char **re
 	int r = 0;
 
 	if (query->policy)
-		r = policy_find(c->config.policy_directories, query->policy, &other);
+		r = policy_find(c->config.policy.directories, query->policy, &other);
 	if (r < 0) {
 		*ret_error = text_printf("there is no policy \"%s\"", query->policy);
 		return r;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ctl/ctl.h"
+#include "ctl/report-time.h"
 
 int verb_version(Ctl *c)
 {
@@ -23,6 +24,24 @@ int verb_version(Ctl *c)
 	return status;
 }
 
+static void print_policy(json_object *state)
+{
+	json_object *origin = json_member(state, "PolicyOrigin");
+	const char *by = json_text(origin, "ChosenBy"), *unsaved = json_text(origin, "Unsaved");
+	char when[32];
+
+	printf("%s", json_text(state, "Policy"));
+	if (*by)
+		printf(" (chosen by %s at %s; %s is configured)\n", by,
+		       report_time_text(when, sizeof(when),
+					(int64_t)(json_number(origin, "ChosenUSec") / 1e6)),
+		       json_text(origin, "Configured"));
+	else
+		puts(" (configured)");
+	if (*unsaved)
+		printf("The choice could not be saved (%s): a restart would end it\n", unsaved);
+}
+
 int verb_policy(Ctl *c)
 {
 	_cleanup_json_ json_object *state = NULL;
@@ -36,6 +55,6 @@ int verb_policy(Ctl *c)
 	if (c->json)
 		json_print(c, json_member(state, "Policy"));
 	else
-		puts(json_text(state, "Policy"));
+		print_policy(state);
 	return STATUS_OK;
 }

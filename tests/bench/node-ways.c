@@ -93,7 +93,7 @@ Outcome run_storpower(const char *node, Way way, const Limit *l, double *ret_gap
 	Fixture f;
 
 	begin(&f, node, way);
-	if (way.policy && control_set_policy(f.control, way.policy, &error) < 0) {
+	if (way.policy && control_set_policy(f.control, way.policy, "a bench", &error) < 0) {
 		log_error("%s", error);
 		exit(EXIT_FAILURE);
 	}

@@ -166,10 +166,12 @@ ok "shows the reason" grep -q "^$device " "$tmp/out"
 status "verify: all as set" 0 ctl verify
 ok "counts" grep -q "values read back, 0 differ" "$tmp/out"
 status "policy" 0 ctl policy
-before=$(cat "$tmp/out")
+is "tells that it is the configured one" "$(<"$tmp/out")" "balanced (configured)"
 status "policy NAME" 0 ctl policy throughput
-is "changes it" "$(ctl policy)" throughput
-status "and back" 0 ctl policy "$before"
+ok "changes it, and tells who did so and when" grep -qE \
+	"^throughput \(chosen by storpowerctl \((root|uid [0-9]+)\) at 20[-0-9]+ [:0-9]+; balanced is configured\)$" \
+	<(ctl policy)
+status "and back" 0 ctl policy balanced
 status "version" 0 ctl version
 ok "tells both" grep -q "^storpowerd " "$tmp/out"
 ok "Reload succeeds" grep -q "()" <(call Reload)

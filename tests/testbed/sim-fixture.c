@@ -80,8 +80,8 @@ void fixture_start(Fixture *f)
 {
 	ControlConfig config = {
 		.profiles = f->profiles,
-		.policy_directories = policy_directories,
-		.policy = sim_node_policy(f->node) ?: "balanced",
+		.policy.directories = policy_directories,
+		.policy.name = sim_node_policy(f->node) ?: "balanced",
 		.claims_path = f->claims,
 		.journal_path = f->journal,
 		.n_sensors = f->n_sensors + f->n_node_sensors,

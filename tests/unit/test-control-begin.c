@@ -176,8 +176,8 @@ static void a_policys_rule_for_a_group_needs_no_claim_on_it(void **state)
 	assert_int_equal(write_file_atomic(path, rule, 0644), 0);
 	directories[0] = f.dir;
 	config = (ControlConfig){ .profiles = f.profiles,
-				  .policy_directories = directories,
-				  .policy = "grouped",
+				  .policy.directories = directories,
+				  .policy.name = "grouped",
 				  .claims_path = f.claims,
 				  .journal_path = f.journal,
 				  SLEEP_DEFAULTS };

@@ -167,8 +167,8 @@ static void start_on(Fixture *f, Bench *b, const char *node)
 	f->real_time = true;
 	assert_int_equal(sim_node_open(node, NULL, f->profiles, &clock_boottime, &f->node), 0);
 	config = (ControlConfig){ .profiles = f->profiles,
-				  .policy_directories = policies,
-				  .policy = "balanced",
+				  .policy.directories = policies,
+				  .policy.name = "balanced",
 				  .journal_path = f->journal,
 				  SLEEP_DEFAULTS };
 	assert_int_equal(control_new(&config, b->loop, f->node, &f->control), 0);

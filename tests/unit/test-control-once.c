@@ -78,7 +78,7 @@ static void watch_limit(const char *node, const char *policy, double percent, do
 	print_message("%s, %s, %g %%\n", node, policy, percent);
 	fixture_open(&f, path);
 	fixture_start(&f);
-	assert_int_equal(control_set_policy(f.control, policy, &error), 0);
+	assert_int_equal(control_set_policy(f.control, policy, "a test", &error), 0);
 	fixture_run(&f, 5);
 	assert_int_equal(control_add_claim(f.control, &c, NULL, &cookie, &error), 0);
 	watch(&f, seconds);

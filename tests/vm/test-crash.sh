@@ -55,7 +55,7 @@ one_round() { # NUMBER
 	local policy=all knob
 	((RANDOM % 3)) || policy=no-pacing
 	start_daemon || return
-	[[ $(ctl policy) == "$policy" ]] || ctl policy $policy
+	[[ $(ctl policy) == "$policy "* ]] || ctl policy $policy
 	ctl set "$((35 + RANDOM % 60))%" --replace >/dev/null &
 	local setting=$!
 	sleep "$(moment)"
