@@ -46,8 +46,8 @@ ALL_CFLAGS = -std=gnu17 -Wall -Wextra $(WERROR) -Wno-missing-field-initializers 
 LIBS = $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lsgutils2 -lm -lpthread
 
 # A room of the house is a folder of daemon/ and becomes a library of its own. FLOORS names the rooms from
-# the lowest up: a room may see those below it, but for those in HIDES_ROOM. Only storpowerd.c knows that
-# devices are real or simulated.
+# the lowest up: a room may see those below it, but for those in HIDES_ROOM. Only storpowerd.c and
+# the files beside it know that devices are real or simulated.
 FLOORS := base petri model plan budget config loop device stack hw sim journal knob redirect meter sensor ledger control bus
 HIDES_budget := plan
 HIDES_sim := hw
@@ -102,7 +102,7 @@ floors:
 
 # Each library is named once, above those that it may see. (tests/tests.mk links each room by itself: what
 # proves its layer is that it needs nothing else.)
-$(B)/storpowerd: $(B)/daemon/storpowerd.o $(call libs,$(ROOMS))
+$(B)/storpowerd: $(patsubst %.c,$(B)/%.o,$(wildcard daemon/*.c)) $(call libs,$(ROOMS))
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 

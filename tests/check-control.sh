@@ -19,7 +19,7 @@ breach() {
 
 # Lowest first: a file calls itself and those before it.
 order="need queue policies waiters decide admit diary obedience knob-set wear-account pools workload pace-use waking cache-watch cache-hits
-       rest correction served trust caps ledger-desk job-run job errands fleet claims-store settling limits-pin limits limits-end limits-file overrun gauges correct drift-fit drift overload holding reading tariff tally-device tally-cgroups tally bookkeeping tiers gather enforce advice wake-test observe verify outcome settled
+       rest correction served trust caps ledger-desk job-run job errands fleet claims-store settling limits-pin limits limits-end limits-file overrun gauges-renew gauges correct drift-fit drift overload holding reading tariff tally-device tally-cgroups tally bookkeeping tiers gather enforce advice wake-test observe verify outcome settled
        tell turn end consumers waiting frontiers drift-report ledger-report report foretell command control"
 # Of a Managed: member, type and the file that alone writes it.
 concerns="knobs=KnobSet=knob-set obedience=Obedience=obedience workload=Workload=workload trust=Trust=trust served=Served=served

@@ -3,15 +3,18 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 #include <systemd/sd-journal.h>
+#include <threads.h>
 
 #include "base/printable.h"
 
-/* Written once at start-up; logging has no other state. */
-static int max_level = LOG_INFO;
-static bool plain;
+/* Logging has no other state. */
+static atomic_int max_level = LOG_INFO;
+static bool plain; /* written once at start-up */
+static thread_local LogWatch *watch;
 
 void log_set_max_level(int level)
 {
@@ -21,6 +24,19 @@ void log_set_max_level(int level)
 void log_set_plain(void)
 {
 	plain = true;
+}
+
+void log_watch(LogWatch *w)
+{
+	watch = w;
+	if (w)
+		*w->first = '\0';
+}
+
+static void note(int level, const char *text, const char *detail)
+{
+	if (watch && level <= LOG_WARNING && !*watch->first)
+		snprintf(watch->first, sizeof(watch->first), "%s%s", text, detail);
 }
 
 static bool to_journal(void)
@@ -34,7 +50,7 @@ int log_full(int level, int error, const char *format, ...)
 	va_list ap;
 
 	error = abs(error);
-	if (level > max_level)
+	if (level > max_level && level > LOG_WARNING)
 		return -error;
 
 	va_start(ap, format);
@@ -44,6 +60,9 @@ int log_full(int level, int error, const char *format, ...)
 	if (error)
 		snprintf(detail, sizeof(detail), ": %s", strerror(error));
 
+	note(level, text, detail);
+	if (level > max_level)
+		return -error;
 	if (to_journal())
 		sd_journal_send("PRIORITY=%i", level, "MESSAGE=%s%s", text, detail, NULL);
 	else if (plain)

@@ -8,10 +8,17 @@
 
 #include "base/cleanup.h"
 
-/* Messages above this level are dropped. Default LOG_INFO. Set once, before threads start. */
+/* Messages above this level are dropped. Default LOG_INFO. */
 void log_set_max_level(int level);
 /* For commands: to standard error, without levels. */
 void log_set_plain(void);
+
+/* The first complaint of this thread since log_watch(), for whoever asked for what went wrong. */
+typedef struct LogWatch {
+	char first[1024 + 128]; /* a warning or an error; "": there was none */
+} LogWatch;
+/* NULL: no longer. */
+void log_watch(LogWatch *w);
 
 /* Logs and returns -|error|; error 0 means "no errno" and returns 0. */
 int log_full(int level, int error, const char *format, ...) _printf_(3, 4);

@@ -12,7 +12,7 @@ static double seconds_until(uint64_t when_us, uint64_t now_us)
 
 int bus_append_claim(Bus *b, sd_bus_message *m, const Claim *c)
 {
-	uint64_t now = clock_now_us(&b->clock);
+	uint64_t now = clock_now_us(&b->config.clock);
 	const char *unit = c->unit == LIMIT_PERCENT ? "%" : "W";
 
 	return sd_bus_message_append(

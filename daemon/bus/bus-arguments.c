@@ -182,7 +182,7 @@ int bus_check_class(const char *name, int *ret, sd_bus_error *error)
 
 int bus_claim_from_options(Bus *b, const BusOptions *o, Claim *claim, sd_bus_error *error)
 {
-	uint64_t now = clock_now_us(&b->clock);
+	uint64_t now = clock_now_us(&b->config.clock);
 	int class = CLASS_OPERATOR;
 	int r = o->class ? bus_check_class(o->class, &class, error) : 0;
 

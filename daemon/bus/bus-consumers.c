@@ -83,7 +83,7 @@ int bus_get_waiting(sd_bus_message *call, void *userdata, sd_bus_error *error)
 	Bus *b = userdata;
 	_cleanup_(waiting_state_clear) WaitingState w = {};
 	_cleanup_free_ char *cgroup = NULL;
-	bool real = !*b->simulated;
+	bool real = !b->config.simulated;
 	int r = bus_charge(b, call, COST_OF_QUESTION, error);
 
 	if (r < 0)

@@ -38,9 +38,9 @@ int bus_check_sender(sd_bus_message *m, sd_bus_error *error)
 int bus_charge(Bus *b, sd_bus_message *m, double tokens, sd_bus_error *error)
 {
 	uid_t uid = bus_turns_uid(b->turns, m);
-	uint64_t in_us = bus_may_change(uid)
-				 ? 0
-				 : buckets_take(&b->buckets, uid, tokens, clock_now_us(&b->clock));
+	uint64_t in_us = bus_may_change(uid) ? 0
+					     : buckets_take(&b->buckets, uid, tokens,
+							    clock_now_us(&b->config.clock));
 
 	if (!in_us)
 		return 0;

@@ -40,15 +40,14 @@ struct Bus {
 	sd_bus *bus;
 	sd_event *event;
 	Control *control;
-	Clock clock;
+	BusConfig config;
 	ControlEvents events;
 	char *id; /* of the bus: unique names mean nothing on another one; NULL: unknown */
 	sd_bus_slot *owners_match; /* tells of names that vanish; NULL: no claim has an owner */
 	Turns *turns;
-	Buckets buckets;       /* what users may ask for yet that is costly */
-	struct Call *calls;    /* to be answered later */
-	bool testing;          /* a wake test is under way */
-	const char *simulated; /* the node file; "": the devices are real */
+	Buckets buckets;    /* what users may ask for yet that is costly */
+	struct Call *calls; /* to be answered later */
+	bool testing;       /* a wake test is under way */
 
 	LedgerState ledger;    /* filled with the next */
 	ControlState state;    /* filled afresh for every request, see bus_find_manager() */

@@ -58,7 +58,7 @@ static int get_simulated(sd_bus *bus, const char *path, const char *interface, c
 			 sd_bus_message *reply, void *userdata, sd_bus_error *error)
 {
 	Bus *b = userdata;
-	_cleanup_free_ char *shown = printable_copy(b->simulated);
+	_cleanup_free_ char *shown = printable_copy(b->config.simulated ?: "");
 
 	(void)bus, (void)path, (void)interface, (void)property, (void)error;
 	return shown ? sd_bus_message_append(reply, "s", shown) : -ENOMEM;

@@ -216,10 +216,9 @@ static int method_reload(sd_bus_message *m, void *userdata, sd_bus_error *error)
 
 	if (r < 0)
 		return r;
-	r = control_reload(b->control, &text);
+	r = b->config.reload(b->config.userdata, &text);
 	if (r < 0)
-		return bus_manager_error(error, r, text, BUS_ERROR_FAILED,
-					 BUS_ERROR_UNKNOWN_POLICY);
+		return bus_manager_error(error, r, text, BUS_ERROR_FAILED, BUS_ERROR_FAILED);
 	return sd_bus_reply_method_return(m, NULL);
 }
 

@@ -277,7 +277,7 @@ int bus_turns_begin(Bus *b)
 		return -ENOMEM;
 	t->bus = b->bus;
 	t->senders = (Senders){ .bus = b->bus, .known = let_held_go, .userdata = t };
-	t->clock = b->clock;
+	t->clock = b->config.clock;
 	r = add_timer(b, &t->timer, on_turn);
 	if (r >= 0)
 		r = add_timer(b, &t->refusal_timer, on_refusal_due);

@@ -108,8 +108,7 @@ int bus_open(const char *address, sd_event *event, Control *c, const BusConfig *
 		return log_oom();
 	b->control = c;
 	b->event = sd_event_ref(event);
-	b->clock = config->clock;
-	b->simulated = config->simulated ?: "";
+	b->config = *config;
 	r = connect_bus(address, &b->bus);
 	if (r >= 0)
 		r = register_all(b);

@@ -12,6 +12,9 @@ typedef struct Bus Bus;
 typedef struct BusConfig {
 	Clock clock;           /* the loop's: leases run on it */
 	const char *simulated; /* the node file; NULL: the devices are real */
+	/* Reads everything again; on error *ret_error (malloc'd) says what is wrong. */
+	int (*reload)(void *userdata, char **ret_error);
+	void *userdata;
 } BusConfig;
 
 /* Connects to "system", "session" or an address ("unix:path=..."), offers the manager there, takes

@@ -81,10 +81,9 @@ static int check_sensors(const Config *c)
 
 		if (!s->less || find_sensor(c, s->less))
 			continue;
-		log_warning(
-			"[sensor %s]: there is no [sensor %s] that can be taken off it: it would "
-			"never count",
-			s->name, s->less);
+		log_warning("%s: [sensor %s]: there is no [sensor %s] that can be taken off it: it "
+			    "would never count",
+			    s->at ?: "the node", s->name, s->less);
 		found++;
 	}
 	return found;

@@ -325,7 +325,6 @@ static int open_sensor(const IniLine *l, const char *rest, void *userdata, void 
 	Config *c = userdata;
 	SensorConfig *sensor = NULL;
 
-	(void)l;
 	if (!is_plain_name(name))
 		return -ENOENT;
 	for (size_t i = 0; i < c->n_sensors && !sensor; i++)
@@ -333,10 +332,12 @@ static int open_sensor(const IniLine *l, const char *rest, void *userdata, void 
 			sensor = &c->sensors[i];
 	if (!sensor)
 		sensor = ARRAY_GROW(c->sensors, c->n_sensors);
-	if (sensor && !sensor->name)
+	if (sensor && !sensor->name) {
 		sensor->name = strdup(name);
+		sensor->at = text_printf("%s:%u", l->path, l->line);
+	}
 	*ret = sensor;
-	return sensor && sensor->name ? 0 : -ENOMEM;
+	return sensor && sensor->name && sensor->at ? 0 : -ENOMEM;
 }
 
 static const KeySection sections[] = {

@@ -62,6 +62,7 @@ int sensor_target_parse(const char *text, SensorTarget *ret)
 void sensor_config_done(SensorConfig *c)
 {
 	free(c->name);
+	free(c->at);
 	free(c->chip);
 	free(c->input);
 	free(c->target);
@@ -81,11 +82,13 @@ bool sensor_config_complete(const SensorConfig *s)
 	else if (s->type == SENSOR_RAPL && !s->input)
 		missing = "input= (a zone of /sys/class/powercap, such as intel-rapl:0)";
 	if (missing)
-		log_warning("[sensor %s]: %s is missing; the sensor is not used", s->name, missing);
+		log_warning("%s: [sensor %s]: %s is missing; the sensor is not used", s->at,
+			    s->name, missing);
 	else if (s->type == SENSOR_RAPL && s->scope != SENSOR_OF_HOST)
-		log_warning("[sensor %s]: RAPL measures processors, never storage: say of=host; "
-			    "the sensor is not used",
-			    s->name);
+		log_warning(
+			"%s: [sensor %s]: RAPL measures processors, never storage: say of=host; "
+			"the sensor is not used",
+			s->at, s->name);
 	else
 		return true;
 	return false;

@@ -31,6 +31,7 @@ typedef struct SensorTarget {
 /* One [sensor NAME] section of the configuration, or a sensor that comes with the devices. */
 typedef struct SensorConfig {
 	char *name;
+	char *at; /* "FILE:LINE" of the first section; NULL: it comes with the devices */
 	SensorType type;
 	char *chip;  /* hwmon: its name, or NAME@DEVICE where several are alike (ltc4215@2-0044) */
 	char *input; /* hwmon: "power1"; RAPL: the zone, "intel-rapl:0"; DCMI: "/dev/ipmi0" */

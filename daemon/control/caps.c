@@ -44,6 +44,11 @@ void caps_update(Managed *md, uint64_t now_us)
 	md->caps.now_w = waking_under_way(md) ? MAX(w, md->waking.watts) : w;
 }
 
+void caps_forget(Managed *md)
+{
+	md->caps.cap.known = md->caps.floor.known = false;
+}
+
 static bool floor_is_remembered(const Managed *md, const Offer *offer, unsigned forbidden,
 				Condition condition)
 {

@@ -207,17 +207,35 @@ void control_count_requests(Control *c, uint64_t n)
 		tally_note_requests(&c->tools.books->tally, n);
 }
 
-int control_reload(Control *c, char **ret_error)
+/* The mode that was chosen meanwhile stays, unless the file was changed. */
+static void take_mode(Control *c, bool was_advised)
 {
-	int r = policies_reread(&c->policies, &c->config.policy);
+	if (c->config.advises == was_advised || c->limits.claimed.advised == c->config.advises)
+		return;
+	limits_set_advised(&c->limits, c->config.advises);
+	advice_begin(c);
+}
 
+int control_reread(Control *c, const ControlConfig *now, char **ret_error)
+{
+	bool was_advised = c->config.advises;
+	Gauges gauges;
+	int r = gauges_renew(&c->gauges, now, &gauges);
+
+	if (r < 0)
+		return r;
+	r = policies_reread(&c->policies, &now->policy);
 	if (r < 0) {
-		*ret_error = text_printf("policy \"%s\" cannot be used: %s", c->config.policy.name,
+		gauges_drop(&c->gauges, &gauges);
+		*ret_error = text_printf("policy \"%s\" cannot be used: %s", now->policy.name,
 					 strerror(-r));
 		return r;
 	}
-	queue_add_need(&c->queue, need(NEED_TOLD_PLAN, CAUSE_POLICY));
-	turn(c);
+	gauges_swap(&c->gauges, &gauges);
+	c->config = *now;
+	c->tools.now_us = now_us(c);
+	take_mode(c, was_advised);
+	follow(c, CAUSE_RELOAD);
 	return 0;
 }
 

@@ -108,8 +108,6 @@ static int open_all(Control *c)
 	if (r >= 0)
 		r = gauges_open(&c->gauges, &c->tools);
 	if (r >= 0)
-		r = drift_open(&c->gauges);
-	if (r >= 0)
 		r = bookkeeping_open(config, &c->tools.books);
 	if (r < 0)
 		return r;

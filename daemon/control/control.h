@@ -195,7 +195,11 @@ void control_count_requests(Control *c, uint64_t n);
  * given back as if all claims were released, but they stay. Held again, they are enforced at once.
  * Until the daemon restarts. */
 void control_set_mode(Control *c, bool advises);
-int control_reload(Control *c, char **ret_error); /* profiles are not reread; policies are */
+/* Goes by another configuration from now on, and by the policy's file as it is now; the devices are
+ * the inventory's concern. Paths, eBPF and whether there is a ledger stay those of control_new().
+ * Claims stay, and so does what is set until the next plan, which is made at once. On error nothing
+ * has changed. */
+int control_reread(Control *c, const ControlConfig *now, char **ret_error);
 
 typedef struct NodeWatts {
 	double rated_w, floor_w;

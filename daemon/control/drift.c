@@ -16,12 +16,6 @@
 #define HASH_START 0xcbf29ce484222325u
 #define HASH_PRIME 0x100000001b3u
 
-int drift_open(Gauges *g)
-{
-	g->drift = calloc(g->n + 1, sizeof(*g->drift));
-	return g->drift ? 0 : -ENOMEM;
-}
-
 void drift_close(Gauges *g)
 {
 	for (size_t i = 0; g->drift && i < g->n; i++)

@@ -52,7 +52,6 @@ static inline size_t drift_unknown(size_t family, Direction d, Pattern t, bool p
 	return 1 + DRIFT_ENERGIES * family + 2 * (_PATTERN_MAX * (size_t)d + (size_t)t) + page;
 }
 
-int drift_open(Gauges *g);
 void drift_close(Gauges *g);
 /* A look, and what the margins become by it. settling: what is in force is being changed. */
 void drift_look(Gauges *g, bool settling, const Tools *t);

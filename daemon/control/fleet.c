@@ -7,10 +7,12 @@
 
 #include "base/log.h"
 #include "control/cache-watch.h"
+#include "control/caps.h"
 #include "control/errands.h"
 #include "control/obedience.h"
 #include "control/pools.h"
 #include "control/rest.h"
+#include "control/served.h"
 #include "control/trust.h"
 #include "control/waking.h"
 #include "control/wear-account.h"
@@ -148,4 +150,25 @@ Need fleet_reconsider(Managed *md, Tools *t)
 		     "given back, then asked anew");
 	errands_ask(md, ERRAND_PROBE);
 	return need_more(need(NEED_TOLD_PLAN, CAUSE_CHANGED), n);
+}
+
+Need fleet_redescribe(Managed *md, Tools *t)
+{
+	const Profile *p = md->device->profile;
+	bool watched = md->waking.watched;
+
+	trust_init(md, t->operating);
+	served_forget(md);
+	caps_forget(md);
+	meter_remove(t->meter, md->device);
+	meter_add(t->meter, md->device);
+	if (watched)
+		waking_watch(md, t);
+	workload_forget_counters(md);
+	knob_set_aim_again(md, t);
+	errands_ask(md, ERRAND_PROBE);
+	diary_decide(t->diary, md->device->name, "it was read again", "profile %s", p->name);
+	log_notice("%s: it goes by profile %s as it is now, rated %.1f W", md->device->name,
+		   p->name, p->rated_w);
+	return need(NEED_TOLD_PLAN, CAUSE_DESCRIBED);
 }

@@ -19,6 +19,9 @@ void fleet_done(Fleet *f);
 
 /* As it was found, but what sleeps may sleep on; wakes the disk where that needs it awake. */
 Need fleet_give_back(Managed *md, Tools *t);
+/* It has another profile: what was learned beside the old one is forgotten. What is set stays until
+ * the next plan, and what it offers is asked anew once nothing is. */
+Need fleet_redescribe(Managed *md, Tools *t);
 /* All is given back before anything else; it may draw all it can from now on, and the others make
  * room. Then it is asked anew. */
 Need fleet_reconsider(Managed *md, Tools *t);

@@ -19,30 +19,18 @@
 
 int gauges_open(Gauges *g, const Tools *t)
 {
-	size_t n = t->config->n_sensors;
-
 	g->measured_w = NAN;
-	g->gauges = calloc(n + 1, sizeof(*g->gauges));
-	if (!g->gauges)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		Gauge *s = &g->gauges[g->n++];
-		int r = sensor_new(&t->config->sensors[i], t->config->sysfs_root ?: "/sys",
-				   &s->sensor);
-
-		if (r < 0)
-			return r;
-		s->config = &t->config->sensors[i];
-		s->watts = NAN;
-	}
-	return 0;
+	return gauges_renew(&(Gauges){}, t->config, g);
 }
 
 void gauges_close(Gauges *g)
 {
 	for (size_t i = 0; i < g->n; i++)
 		sensor_free(g->gauges[i].sensor);
+	for (size_t i = 0; i < g->n_leaving; i++)
+		sensor_free(g->leaving[i]);
 	free(g->gauges);
+	free(g->leaving);
 }
 
 bool gauge_covers(const Gauge *s, const Managed *md)
@@ -78,7 +66,7 @@ void gauges_send(Gauges *g, Tools *t)
 {
 	for (size_t i = 0; i < g->n; i++) {
 		Gauge *s = &g->gauges[i];
-		Job *j = s->reading ? NULL : job_new_sensor(s->sensor, i);
+		Job *j = s->reading ? NULL : job_new_sensor(s->sensor);
 
 		if (s->reading)
 			forget_if_late(s, t->now_us);
@@ -118,12 +106,35 @@ static double besides_w(const Gauges *g, const Gauge *s)
 	return s->config->subtract_w + (other ? other->watts : s->config->less ? NAN : 0);
 }
 
+static Gauge *gauge_read_by(Gauges *g, const Sensor *sensor)
+{
+	for (size_t i = 0; i < g->n; i++)
+		if (g->gauges[i].sensor == sensor)
+			return &g->gauges[i];
+	return NULL;
+}
+
+/* It was not configured any more when it was read last. */
+static void let_go(Gauges *g, Sensor *sensor)
+{
+	for (size_t i = 0; i < g->n_leaving; i++)
+		if (g->leaving[i] == sensor)
+			g->leaving[i] = g->leaving[--g->n_leaving];
+	sensor_free(sensor);
+}
+
 void gauges_take(Gauges *g, const Job *j, const Tools *t)
 {
-	Gauge *s = &g->gauges[j->index];
-	bool was_believed = !*s->health.why_aside;
-	double expected_w, rated_w, watts = j->watts - besides_w(g, s);
+	Gauge *s = gauge_read_by(g, j->sensor);
+	double expected_w, rated_w, watts;
+	bool was_believed;
 
+	if (!s) {
+		let_go(g, j->sensor);
+		return;
+	}
+	was_believed = !*s->health.why_aside;
+	watts = j->watts - besides_w(g, s);
 	s->reading = false;
 	s->taken_us = t->now_us;
 	if (j->result == -EAGAIN)
@@ -316,4 +327,11 @@ double gauges_group_guard_w(const Gauges *g, const Managed *md)
 	const Gauge *s = gauge_of(g, SENSOR_OF_GROUP, md);
 
 	return s ? s->guard_w : 0;
+}
+
+void gauges_forget_corrections(Gauges *g, const Managed *md)
+{
+	for (size_t i = 0; i < g->n; i++)
+		if (gauge_covers(&g->gauges[i], md))
+			g->gauges[i].correction = (Correction){};
 }

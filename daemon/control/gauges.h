@@ -38,6 +38,8 @@ typedef struct Overload {
 typedef struct Gauges {
 	Gauge *gauges;
 	size_t n;
+	Sensor **leaving; /* not configured any more, but being read */
+	size_t n_leaving;
 	double measured_w; /* of all devices; NAN: not all are measured */
 	double modelled_w; /* the mean of late, where that is held against a limit; 0: it never was
 			    */
@@ -55,6 +57,15 @@ bool gauge_covers(const Gauge *s, const Managed *md);
 
 int gauges_open(Gauges *g, const Tools *t);
 void gauges_close(Gauges *g);
+/* The sensors of the configuration that was read again, in their place; one that is configured as
+ * before is the same, with what is known of it. *ret is swapped in by gauges_swap(). -ENOMEM. */
+int gauges_renew(const Gauges *g, const ControlConfig *now, Gauges *ret);
+/* Frees what it has made, as far as that is not the present one's. */
+void gauges_drop(const Gauges *g, Gauges *made);
+/* now: what gauges_renew() has made, which has what is to be freed afterwards. */
+void gauges_swap(Gauges *g, Gauges *now);
+/* The device has another profile: what corrected the old one does not correct that. */
+void gauges_forget_corrections(Gauges *g, const Managed *md);
 void gauges_send(Gauges *g, Tools *t); /* sets out to read them all */
 void gauges_take(Gauges *g, const Job *j, const Tools *t);
 /* The readings of the devices themselves, or of the sensors beside them. */

@@ -176,14 +176,12 @@ Job *job_new_reads(Managed *md)
 	return j->reads.behind ? TAKE_PTR(j) : NULL;
 }
 
-Job *job_new_sensor(Sensor *s, size_t index)
+Job *job_new_sensor(Sensor *s)
 {
 	Job *j = job_new(JOB_SENSOR, NULL, true);
 
-	if (!j)
-		return NULL;
-	j->sensor = s;
-	j->index = index;
+	if (j)
+		j->sensor = s;
 	return j;
 }
 

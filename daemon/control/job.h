@@ -106,7 +106,6 @@ typedef struct Job {
 	};
 	const Knob *knob; /* JOB_STEP, JOB_CACHE */
 	Sensor *sensor;   /* JOB_SENSOR */
-	size_t index;     /* of the sensor */
 } Job;
 
 /* Jobs that are to be handed to the loop at the end of the turn. */
@@ -124,7 +123,7 @@ void job_look_at(Job *j, Managed *md); /* at most `room` of them */
 Job *job_new_power(Managed *md);
 Job *job_new_cache(Managed *md);
 Job *job_new_reads(Managed *md);
-Job *job_new_sensor(Sensor *s, size_t index);
+Job *job_new_sensor(Sensor *s);
 Job *job_new_ledger(LedgerDesk *desk);
 Job *job_free(Job *j); /* returns NULL */
 DEFINE_CLEANUP(Job *, job_free);

@@ -90,6 +90,13 @@ int policies_open(Policies *p, const PolicyConfig *c)
 	return r < 0 || !c->name ? r : policies_reread(p, c);
 }
 
+static void move_choice(PolicyChoice *to, PolicyChoice *from)
+{
+	policy_choice_done(to);
+	*to = *from;
+	*from = (PolicyChoice){};
+}
+
 int policies_choose(Policies *p, const PolicyConfig *c, const char *name, const char *by)
 {
 	_cleanup_(policy_choice_done) PolicyChoice choice = { .name = strdup(name),
@@ -100,9 +107,7 @@ int policies_choose(Policies *p, const PolicyConfig *c, const char *name, const 
 
 	if (r < 0)
 		return r;
-	policy_choice_done(&p->choice);
-	p->choice = choice;
-	choice = (PolicyChoice){};
+	move_choice(&p->choice, &choice);
 	save(p, c);
 	return 0;
 }

@@ -284,6 +284,11 @@ static void measure(Managed *md, Tools *t)
 	learn(md, &p, t);
 }
 
+void served_forget(Managed *md)
+{
+	md->served = (Served){};
+}
+
 void served_judge(Managed *md, Tools *t)
 {
 	forget(md, t->now_us);

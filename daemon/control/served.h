@@ -8,6 +8,8 @@
 
 /* After new rates, once workload_judge() has judged them. */
 void served_judge(Managed *md, Tools *t);
+/* It has another profile, and what it serves over that is not known yet. */
+void served_forget(Managed *md);
 /* A difference that matters asks for a better plan, once, and ever more seldom where that goes on.
  */
 Need served_take_need(Managed *md, uint64_t now_us);

@@ -127,6 +127,10 @@ static Need take_change(Control *c, const DeviceChange *e)
 		return take_reset(c, md);
 	if (e->what == DEVICE_CHANGED)
 		return fleet_reconsider(md, &c->tools);
+	if (e->what == DEVICE_DESCRIBED) {
+		gauges_forget_corrections(&c->gauges, md);
+		return fleet_redescribe(md, &c->tools);
+	}
 	errands_ask(md, ERRAND_REDIRECTS);
 	return need(NEED_PLAN, CAUSE_MOVED);
 }

@@ -72,17 +72,11 @@ Device *device_unref(Device *d)
 int device_match_profile(Device *d, const ProfileStore *store, const Descriptor *descriptor)
 {
 	Descriptor bare = { .kind = d->kind, .model = d->model };
-	Profile *own = NULL;
-	int r;
+	const Profile *known = store ? profile_store_match(store, d->model) : NULL;
+	int r = known || d->own_profile ? 0 : profile_generic(descriptor ?: &bare, &d->own_profile);
 
-	d->profile = store ? profile_store_match(store, d->model) : NULL;
-	if (d->profile)
-		return 0;
-	r = profile_generic(descriptor ?: &bare, &own);
 	if (r < 0)
 		return r;
-	profile_free(d->own_profile);
-	d->own_profile = own;
-	d->profile = own;
+	d->profile = known ?: d->own_profile;
 	return 0;
 }

@@ -122,8 +122,9 @@ struct Device {
 	 * that knob knows its type */
 	void *knob_memory;
 	char *block_why_not; /* NULL, or why nothing of the block layer can be set */
-	const Profile *profile;
-	Profile *own_profile; /* owned, when none of the store matches */
+	/* changed by the loop alone, when the profiles are read again, and read by workers, too */
+	const Profile *_Atomic profile;
+	Profile *own_profile; /* owned: none of the store matched, once */
 	const DeviceOps *ops;
 	void *impl;
 };
@@ -135,5 +136,6 @@ Device *device_ref(Device *d);
 Device *device_unref(Device *d); /* returns NULL */
 DEFINE_CLEANUP(Device *, device_unref);
 
-/* Finds the profile of a device in the store, else makes a generic one. */
+/* Finds the profile of a device in the store, else makes a generic one, or takes the one that it
+ * made before. */
 int device_match_profile(Device *d, const ProfileStore *store, const Descriptor *descriptor);

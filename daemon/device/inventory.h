@@ -8,11 +8,12 @@
 typedef enum DeviceEvent {
 	DEVICE_ADDED,
 	DEVICE_REMOVED,
-	DEVICE_RESET,   /* still there, but its settings are the power-on ones again */
-	DEVICE_CHANGED, /* it became protected or no longer is (protected_why), or has more to
-			 * offer: all is given back, then its knobs are asked anew */
-	DEVICE_MOVED,   /* its pool, its stack or keep_awake_why has changed: a component that keeps
-			 * IO off it may have come or gone; nothing is given back */
+	DEVICE_RESET,     /* still there, but its settings are the power-on ones again */
+	DEVICE_CHANGED,   /* it became protected or no longer is (protected_why), or has more to
+			   * offer: all is given back, then its knobs are asked anew */
+	DEVICE_DESCRIBED, /* its profile is another: nothing is given back */
+	DEVICE_MOVED, /* its pool, its group, its stack or keep_awake_why has changed: a component
+		       * that keeps IO off it may have come or gone; nothing is given back */
 } DeviceEvent;
 
 /* Called from inventory_start() and inventory_process(). */

@@ -127,6 +127,19 @@ bool block_device_wake_up(Device *d)
 	return i->condition_due && open_condition(d);
 }
 
+int block_device_configure(Device *d, bool wake_tested, const char *redirect)
+{
+	RealDevice *i = d->impl;
+	unsigned before = d->conditions;
+	int r = set_text(&d->redirect, strdup(redirect ?: ""));
+
+	if (r < 0)
+		return r;
+	i->wake_tested = wake_tested;
+	real_device_trust(d);
+	return d->conditions != before;
+}
+
 const char *block_device_queue(const Device *d)
 {
 	const RealDevice *i = d->impl;

@@ -23,6 +23,9 @@ char *block_hardware_id(const char *sysfs_root, const char *name);
  * reset. options NULL: none of them. */
 int block_device_new(const char *sysfs_root, const char *name, const BlockDeviceOptions *options,
 		     Device **ret);
+/* The configuration says otherwise of a device that is there. Returns whether its conditions have
+ * changed by that; -ENOMEM. */
+int block_device_configure(Device *d, bool wake_tested, const char *redirect);
 /* The block device whose settings are the device's; NULL: there is no one. */
 const char *block_device_queue(const Device *d);
 /* For device_match_profile(); lives as long as the device. */

@@ -102,7 +102,7 @@ static int review_if_there(BlockInventory *b, BlockSlot *s)
 	return s->device && !s->device->departing ? block_slot_review(b, s) : 0;
 }
 
-static void explain_absence(BlockInventory *b, const char *name)
+static void explain_absence(const BlockInventory *b, const char *name)
 {
 	_cleanup_free_ char *partition =
 		text_printf("%s/class/block/%s/partition", b->sysfs_root, name);
@@ -113,14 +113,19 @@ static void explain_absence(BlockInventory *b, const char *name)
 		log_notice("%s: not there yet; waiting for it", name);
 }
 
+static void explain_all_absences(const BlockInventory *b)
+{
+	for (size_t n = 0; n < b->options.n_configs; n++)
+		if (!b->found[n] && !b->configs[n].unmanaged)
+			explain_absence(b, b->configs[n].name);
+}
+
 static int block_start(Inventory *i)
 {
 	BlockInventory *b = block_inventory(i);
 	int r = look_at_all(b);
 
-	for (size_t n = 0; n < b->options.n_configs; n++)
-		if (!b->found[n] && !b->configs[n].unmanaged)
-			explain_absence(b, b->configs[n].name);
+	explain_all_absences(b);
 	for (size_t n = 0; n < b->n_slots; n++)
 		if (b->slots[n].device)
 			return r;
@@ -218,12 +223,8 @@ static int block_fd(Inventory *i)
 	return b->monitor ? block_monitor_fd(b->monitor) : -1;
 }
 
-static void block_inventory_free(Inventory *i)
+static void drop_options(BlockInventory *b)
 {
-	BlockInventory *b = block_inventory(i);
-
-	for (size_t n = 0; n < b->n_slots; n++)
-		block_slot_done(&b->slots[n]);
 	for (size_t n = 0; n < b->options.n_configs; n++) {
 		free(b->configs[n].name);
 		free(b->configs[n].profile);
@@ -233,6 +234,15 @@ static void block_inventory_free(Inventory *i)
 	}
 	free(b->configs);
 	free(b->found);
+}
+
+static void block_inventory_free(Inventory *i)
+{
+	BlockInventory *b = block_inventory(i);
+
+	for (size_t n = 0; n < b->n_slots; n++)
+		block_slot_done(&b->slots[n]);
+	drop_options(b);
 	free(b->slots);
 	free(b->sysfs_root);
 	block_monitor_close(b->monitor);
@@ -309,4 +319,26 @@ int block_inventory_open(const char *sysfs_root, const BlockOptions *options, In
 	}
 	*ret = &b->inventory;
 	return 0;
+}
+
+int block_inventory_configure(Inventory *i, const BlockOptions *options)
+{
+	BlockInventory *b = block_inventory(i), now = {};
+	int r = copy_options(&now, options);
+
+	if (r < 0) {
+		drop_options(&now);
+		return r;
+	}
+	drop_options(b);
+	b->options = now.options;
+	b->configs = now.configs;
+	b->found = now.found;
+	for (size_t n = 0; n < b->n_slots; n++)
+		b->slots[n].config = NULL; /* until the look finds it */
+	b->configured = true;
+	r = look_at_all(b);
+	b->configured = false;
+	explain_all_absences(b);
+	return r;
 }

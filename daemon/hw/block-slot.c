@@ -34,12 +34,19 @@ static void compare_with_drive(const Device *d, const Descriptor *drive)
 	}
 }
 
+static const Profile *named_profile(const BlockInventory *b, const BlockConfig *c)
+{
+	const ProfileStore *store = b->options.profiles;
+
+	return c && c->profile && store ? profile_store_get(store, c->profile) : NULL;
+}
+
 /* The profile the configuration names says what the device is like, and so of which kind. */
 static int give_profile(const BlockInventory *b, const BlockConfig *c, Device *d)
 {
 	const ProfileStore *store = b->options.profiles;
 	const char *name = c ? c->profile : NULL;
-	const Profile *p = name && store ? profile_store_get(store, name) : NULL;
+	const Profile *p = named_profile(b, c);
 	Descriptor descriptor;
 	int r = 0;
 
@@ -237,6 +244,44 @@ int block_slot_review(BlockInventory *b, BlockSlot *s)
 	return 0;
 }
 
+/* By another kind it would be driven otherwise. */
+static bool is_of_another_kind(const BlockInventory *b, const BlockSlot *s)
+{
+	const Device *d = s->device;
+	const Profile *named = named_profile(b, s->config);
+	const Profile *p = named ? named
+			   : b->options.profiles
+				   ? profile_store_match(b->options.profiles, d->model)
+				   : NULL;
+
+	p = p ?: d->own_profile;
+	return !p || p->kind != d->kind;
+}
+
+/* The configuration or the profiles were read again, and the device stays. */
+static int slot_configure(BlockInventory *b, BlockSlot *s)
+{
+	const BlockConfig *c = s->config;
+	_cleanup_free_ char *group = strdup(s->device->group);
+	_cleanup_free_ char *redirect = strdup(s->device->redirect);
+	Device *d = s->device;
+	const Profile *was = d->profile;
+	int r = group && redirect ? give_group(c, d) : -ENOMEM, conditions;
+
+	if (r >= 0)
+		r = give_profile(b, c, d);
+	if (r < 0)
+		return r;
+	conditions = block_device_configure(d, c && c->wake_tested, c ? c->redirect : NULL);
+	if (was != d->profile)
+		block_tell(b, d, DEVICE_DESCRIBED);
+	if (conditions > 0)
+		block_tell(b, d, DEVICE_CHANGED);
+	else if (!streq(group, d->group) || !streq(redirect, d->redirect))
+		block_tell(b, d, DEVICE_MOVED);
+	return MIN(conditions, 0);
+}
+
 /* Does the configuration mean this slot by that name? It may be the kernel's name or the id, of the
  * device or of a namespace. */
 static bool goes_by(const BlockInventory *b, const BlockSlot *s, const char *id, const char *name)
@@ -353,8 +398,20 @@ static bool has_old_queue(const BlockSlot *s)
 	return s->identity && queue && nvme_subsystem_has(&s->subsystem, queue);
 }
 
+/* It is there, and the configuration leaves it alone from now on. */
+static bool is_dismissed(const BlockInventory *b, const BlockSlot *s)
+{
+	_cleanup_free_ char *file =
+		is_loop_name(s->name) ? block_device_id(b->sysfs_root, s->name) : NULL;
+
+	return !s->identity && !is_wanted(b, s) && is_at(b, s, s->device->id) &&
+	       (file || !is_loop_name(s->name));
+}
+
 static const char *why_departing(const BlockInventory *b, const BlockSlot *s)
 {
+	if (is_dismissed(b, s))
+		return "is not managed any more";
 	if (is_detached(b, s))
 		return "has no backing file any more";
 	return has_old_queue(s) ? "has other namespaces than before" : NULL;
@@ -366,7 +423,7 @@ static bool stays(BlockInventory *b, BlockSlot *s)
 	const char *why;
 
 	if (s->device->departing)
-		return !s->identity || has_old_queue(s);
+		return (!s->identity && is_at(b, s, s->device->id)) || has_old_queue(s);
 	why = why_departing(b, s);
 	if (!why || mark_departing(s->device, why) < 0)
 		return false;
@@ -391,11 +448,16 @@ int block_slot_look(BlockInventory *b, BlockSlot *s)
 		}
 		slot_remove(b, s);
 	}
+	if (b->configured && s->device && is_of_another_kind(b, s))
+		slot_remove(b, s);
 	if (!s->identity) {
 		s->refused = false;
 		return 0;
 	}
-	return s->device ? block_slot_review(b, s) : slot_add(b, s);
+	if (!s->device)
+		return slot_add(b, s);
+	r = b->configured ? slot_configure(b, s) : 0;
+	return r < 0 ? r : block_slot_review(b, s);
 }
 
 void block_slot_done(BlockSlot *s)

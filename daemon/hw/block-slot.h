@@ -29,6 +29,7 @@ typedef struct BlockInventory {
 	BlockSlot *slots;
 	size_t n_slots;
 	Topology *topology;    /* while looking */
+	bool configured;       /* anew: what the configuration says of a device may have changed */
 	BlockMonitor *monitor; /* NULL below a fake root */
 } BlockInventory;
 

@@ -20,3 +20,7 @@ typedef struct BlockOptions {
  * kernel where no udev runs). Devices that hold root, boot, swap or the journal get
  * protected_why. */
 int block_inventory_open(const char *sysfs_root, const BlockOptions *options, Inventory **ret);
+/* Goes by other options from now on, those of before having been read again, and reports what
+ * follows: DEVICE_DESCRIBED, DEVICE_MOVED, devices that are managed now, and those that are given
+ * back because they are not any more. -ENOMEM: they are as before. */
+int block_inventory_configure(Inventory *i, const BlockOptions *options);

@@ -265,6 +265,27 @@ static bool has_fit_name(const Profile *p)
 	return false;
 }
 
+/* FNV-1a, and never 0. */
+static uint64_t mark_of(const char *text)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * 0x100000001b3u;
+	return h | 1;
+}
+
+static int read_lines(ProfileFile *f, const char *path)
+{
+	_cleanup_free_ char *text = NULL;
+	int r = ini_load(path, &text);
+
+	if (r < 0)
+		return r;
+	f->profile->mark = mark_of(text);
+	return ini_read_text(path, text, on_line, f);
+}
+
 int profile_read(const char *path, Profile **ret)
 {
 	_cleanup_(profile_freep) Profile *p = profile_blank(path);
@@ -272,7 +293,7 @@ int profile_read(const char *path, Profile **ret)
 	int r = p ? 0 : -ENOMEM;
 
 	if (r >= 0)
-		r = has_fit_name(p) ? ini_read(path, on_line, &f) : -EINVAL;
+		r = has_fit_name(p) ? read_lines(&f, path) : -EINVAL;
 	if (r >= 0) {
 		complete_points(p);
 		profile_check(&f);

@@ -71,12 +71,52 @@ int profile_store_read(const char *const *directories, ProfileStore **ret)
 	return 0;
 }
 
+/* Where a profile of the same text was in force, that is the one from now on. */
+static void keep_unchanged(ProfileStore *s, Profile **was)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		Profile *p = s->profiles[i];
+
+		if (!streq(p->path, (*was)->path) || p->mark != (*was)->mark)
+			continue;
+		s->profiles[i] = *was;
+		*was = p;
+		return;
+	}
+}
+
+int profile_store_succeed(ProfileStore *s, ProfileStore *before)
+{
+	Profile **old = calloc(before->n + before->n_old + 1, sizeof(*old));
+
+	if (!old)
+		return -ENOMEM;
+	for (size_t i = 0; i < before->n; i++) {
+		Profile *was = before->profiles[i];
+
+		keep_unchanged(s, &before->profiles[i]);
+		if (before->profiles[i] != was)
+			continue;
+		old[s->n_old++] = was;
+		before->profiles[i] = NULL;
+	}
+	for (size_t i = 0; i < before->n_old; i++)
+		old[s->n_old++] = before->old[i];
+	before->n_old = 0;
+	s->old = old;
+	profile_store_free(before);
+	return 0;
+}
+
 ProfileStore *profile_store_free(ProfileStore *s)
 {
 	if (!s)
 		return NULL;
 	for (size_t i = 0; i < s->n; i++)
 		profile_free(s->profiles[i]);
+	for (size_t i = 0; i < s->n_old; i++)
+		profile_free(s->old[i]);
+	free(s->old);
 	free(s->profiles);
 	free(s);
 	return NULL;

@@ -75,6 +75,7 @@ typedef enum Figure {
 typedef struct Profile {
 	char *name;    /* file name without .profile */
 	char *path;    /* where it was read; NULL for a generic one */
+	uint64_t mark; /* of the file's text: another text has another one; 0 for a generic one */
 	char **models; /* globs over the model string */
 	DeviceKind kind;
 	double rated_w; /* the ceiling: it never draws more, often as a descriptor says */
@@ -136,10 +137,15 @@ typedef struct ProfileStore {
 	Profile **profiles;
 	size_t n;
 	size_t left_out; /* files that are unusable */
+	Profile **old;   /* in use before this store was read: somebody may still look at one */
+	size_t n_old;
 } ProfileStore;
 
 /* Unusable files are logged and left out; the others still load. */
 int profile_store_read(const char *const *directories, ProfileStore **ret);
+/* A store that was read anew takes over from the one in force: what has not changed stays the same
+ * Profile, and what has is kept. The old one is freed. -ENOMEM: nothing has happened. */
+int profile_store_succeed(ProfileStore *s, ProfileStore *before);
 ProfileStore *profile_store_free(ProfileStore *s);
 DEFINE_CLEANUP(ProfileStore *, profile_store_free);
 const Profile *profile_store_match(const ProfileStore *s, const char *model);

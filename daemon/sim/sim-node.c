@@ -128,6 +128,28 @@ int sim_node_open(const char *node_path, const char *registers_path, const Profi
 	return 0;
 }
 
+static void reread_one(const SimNode *n, Device *d, const ProfileStore *profiles)
+{
+	const Profile *was = d->profile, *now = profile_store_get(profiles, was->name);
+
+	if (!now || now->kind != d->kind)
+		log_warning("%s: there is no profile \"%s\" of its kind any more: it goes by the "
+			    "one of before",
+			    d->name, was->name);
+	else if (now != was) {
+		d->profile = now;
+		n->inventory.handler(d, DEVICE_DESCRIBED, n->inventory.userdata);
+	}
+}
+
+void sim_node_reread(Inventory *node, const ProfileStore *profiles)
+{
+	const SimNode *n = sim_node_of(node);
+
+	for (size_t k = 0; k < n->n_devices; k++)
+		reread_one(n, n->devices[k]->device, profiles);
+}
+
 size_t sim_node_size(Inventory *node)
 {
 	return sim_node_of(node)->n_devices;

@@ -13,6 +13,10 @@
 int sim_node_open(const char *node_path, const char *registers_path, const ProfileStore *profiles,
 		  const Clock *clock, Inventory **ret);
 
+/* The profiles were read again: devices go by those of the same name from now on, and report
+ * DEVICE_DESCRIBED. What they truly are stays as it was built. */
+void sim_node_reread(Inventory *node, const ProfileStore *profiles);
+
 /* Appends the node file's sensors to *configs, whose n elements the caller owns, as it does theirs.
  * They can be read while the node is open. */
 int sim_node_sensors(Inventory *node, SensorConfig **configs, size_t *n);

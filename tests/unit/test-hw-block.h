@@ -18,7 +18,7 @@
 #include "hw/block.h"
 
 typedef struct Seen {
-	unsigned added, removed, changed, moved;
+	unsigned added, removed, changed, moved, described;
 	Device *device; /* the last one added */
 } Seen;
 
@@ -30,6 +30,7 @@ static inline void see(Device *d, DeviceEvent event, void *userdata)
 	s->removed += event == DEVICE_REMOVED;
 	s->changed += event == DEVICE_CHANGED;
 	s->moved += event == DEVICE_MOVED;
+	s->described += event == DEVICE_DESCRIBED;
 	if (event == DEVICE_ADDED) {
 		device_unref(s->device);
 		s->device = device_ref(d);

@@ -85,6 +85,14 @@ ok "killed, it is started anew" within 60 new_pid "$before"
 ok "and goes on enforcing what stands" eventually enforced
 ok "what was put back between is in the log" eventually log_says "settings were put back"
 ok "reload is answered" systemctl reload storpowerd
+mkdir -p /etc/storpower/storpower.conf.d
+printf '[storpower]\nguard = 2 bananas\n' >/etc/storpower/storpower.conf.d/99-wrong.conf
+refused() { ! systemctl reload storpowerd; }
+ok "a wrong file is refused" refused
+ok "with file and line in the log" eventually log_says "99-wrong.conf:2: "
+ok "and what stands is enforced" enforced
+rm /etc/storpower/storpower.conf.d/99-wrong.conf
+ok "put right, it is taken" systemctl reload storpowerd
 ok "the watchdog is fed" test "$(systemctl show --property=WatchdogUSec --value storpowerd)" = 30s
 ok "stopping gives everything back" systemctl stop storpowerd
 ok "nothing differs from before" as_before
