@@ -9,7 +9,7 @@
 #                     under ThreadSanitizer; make valgrind: the unit tests
 #   make lint tidy    scripts, man pages, XML, layers, layout; clang-tidy. make coverage: lines run
 #   make demo         a minute's show on this machine
-#   make bench        the benchmarks; table and build/bench.json
+#   make bench plot   the benchmarks, table and build/bench.json; the picture in the README
 #   make deb rpm      packages, in build/deb and build/rpm; make check-packages: builds the Debian one, and
 #                     lets lintian and rpmlint look at both
 #   make install      into DESTDIR, PREFIX; make uninstall: stops the daemon, which gives everything back, first

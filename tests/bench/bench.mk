@@ -23,4 +23,8 @@ $(B)/tests/bench/bench-%: $(B)/tests/bench/bench-%.o $$(BENCH_WITH_$$*) $$(call 
 
 bench-run: all $(BENCHES)
 	@B=$(B) tests/bench/run
-.PHONY: bench-run
+
+# the README's picture of a run
+plot: all
+	@B=$(B) tests/bench/plot-budget.sh packaging/budget.svg
+.PHONY: bench-run plot
