@@ -127,6 +127,7 @@ static void describe_device(const Control *c, const Managed *md, const Policy *p
 		.group = PLAN_NO_GROUP,
 		.held = gather_is_held(md, now_us) || md->device->protected_why,
 		.held_w = held_w(md, now_us),
+		.starting = waking_under_way(md) || md->knobs.leftover,
 		.held_setting = md->knobs.actual,
 		.pool = PLAN_NO_POOL,
 		.deepest = limits.deepest,

@@ -24,7 +24,7 @@ static bool same_terms(const Terms *a, const Terms *b)
 
 static bool same_state(const PlanDevice *a, const PlanDevice *b)
 {
-	return a->held == b->held && a->held_w == b->held_w &&
+	return a->held == b->held && a->held_w == b->held_w && a->starting == b->starting &&
 	       setting_equal(&a->held_setting, &b->held_setting) &&
 	       setting_equal(&a->current, &b->current) && a->deepest == b->deepest &&
 	       a->deepest_needed == b->deepest_needed && a->rest == b->rest &&

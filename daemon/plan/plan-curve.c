@@ -226,13 +226,13 @@ static void fix(Curve *c, const Piece *p, double watts, double cap_w)
 	c->n++;
 }
 
-/* The bias is in its watts. What is held may be on its way, and draws what it can. */
+/* The bias is in its watts. */
 static void fix_candidate(const Work *w, size_t i, Curve *c, const Candidate *at)
 {
 	Piece p = { .candidate = at, .lo_mb_s = at->mb_s, .hi_mb_s = at->mb_s };
 
 	p.lo_share = p.hi_share = curve_share(c, at->mb_s);
-	fix(c, &p, w->in->devices[i].held ? at->cap_w : counted_at(w, i, c, at, at->cap_w),
+	fix(c, &p, w->in->devices[i].starting ? at->cap_w : counted_at(w, i, c, at, at->cap_w),
 	    at->cap_w);
 }
 

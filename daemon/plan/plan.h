@@ -20,6 +20,7 @@ typedef struct PlanDevice {
 	size_t group;       /* index into groups, or PLAN_NO_GROUP */
 	bool held; /* cannot be changed now (unprobed, failed, in transition): counts at held_w */
 	double held_w;
+	bool starting; /* held while its motor starts: draws held_w, whatever is asked of it */
 	Setting held_setting;
 	size_t pool; /* sleeps and wakes with the others of it; PLAN_NO_POOL: alone */
 	/* Any member of its pool may serve what is asked of it: their sum counts, not the slowest
