@@ -19,6 +19,8 @@ PREFIX ?= /usr
 SYSCONFDIR ?= /etc
 DESTDIR ?=
 UNITDIR ?= $(PREFIX)/lib/systemd/system
+# journalctl looks nowhere else
+CATALOGDIR ?= $(PREFIX)/lib/systemd/catalog
 DBUSDIR ?= $(PREFIX)/share/dbus-1
 DATADIR ?= $(PREFIX)/share/storpower
 # where a distribution may put its own storpower.conf; nothing is installed there
@@ -141,6 +143,7 @@ INSTALLED = \
 	644:packaging/storpower-metrics.timer:$(UNITDIR) \
 	644:packaging/grafana-storpower.json:$(DATADIR) \
 	644:packaging/prometheus-storpower.rules.yml:$(DATADIR) \
+	644:packaging/storpower.catalog:$(CATALOGDIR) \
 	644:packaging/org.storpower1.conf:$(DBUSDIR)/system.d \
 	644:packaging/org.storpower1.service:$(DBUSDIR)/system-services \
 	644:packaging/storpower.conf:$(PREFIX)/share/doc/storpower \

@@ -89,7 +89,8 @@ static int apply(Daemon *d, Reading *new, char **ret_error)
 static int refuse(int found, const LogWatch *seen, char **ret_error)
 {
 	log_watch(NULL);
-	log_error("Not everything that was read again is right, see the %d warnings above: nothing "
+	log_about(LOG_ERR, 0, &(LogAbout){ .id = MESSAGE_RELOAD_REFUSED },
+		  "Not everything that was read again is right, see the %d warnings above: nothing "
 		  "of it is taken, and all goes on as before",
 		  found);
 	*ret_error = found == 1 ? text_printf("%s; all goes on as before", seen->first)
@@ -114,7 +115,8 @@ int daemon_reload(void *daemon, char **ret_error)
 		r = apply(d, &new, ret_error);
 	if (r < 0)
 		return log_error_errno(r, "Reload failed, going on as before");
-	log_notice("Everything was read again: %zu profiles, %zu sensors, policy %s",
-		   d->profiles->n, d->config->n_sensors, control_policy(d->control));
+	log_about(LOG_NOTICE, 0, &(LogAbout){ .id = MESSAGE_RELOADED, .policy = d->policy },
+		  "Everything was read again: %zu profiles, %zu sensors, policy %s", d->profiles->n,
+		  d->config->n_sensors, control_policy(d->control));
 	return 0;
 }

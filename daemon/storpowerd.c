@@ -128,7 +128,7 @@ static int run(Daemon *d)
 	sd_notify(false, "READY=1");
 	r = sd_event_loop(event);
 	sd_notify(false, "STOPPING=1");
-	log_info("Ending: everything is given back");
+	log_info("Ending: giving everything back");
 	return r;
 }
 

@@ -43,7 +43,8 @@ noting "$temp/bin/systemctl" systemctl 0
 make_in "" install DESTDIR="$temp/staged"
 for file in usr/sbin/storpowerd usr/bin/storpowerctl usr/lib/systemd/system/storpowerd.service \
             usr/share/storpower/balanced.policy usr/share/storpower/profiles/intel-p5510.profile \
-            usr/share/storpower/nodes/mixed.node usr/share/man/man8/storpowerd.8; do
+            usr/share/storpower/nodes/mixed.node usr/share/man/man8/storpowerd.8 \
+            usr/lib/systemd/catalog/storpower.catalog; do
   [[ -f $temp/staged/$file ]] || fault "make install does not install /$file"
 done
 [[ ! -e $temp/staged/usr/lib/storpower ]] || fault "data lies in /usr/lib/storpower"

@@ -49,6 +49,7 @@ check "man pages" man_lint
 check "xml" xmllint --noout --nonet "${xml[@]}"
 check "layers" tests/check-layers.sh
 check "control" tests/check-control.sh
+check "catalogue of messages" tests/check-catalog.sh
 check "nothing unfinished" no_strays
 check "systemd units" unit_verify
 check "systemd units may do little" unit_exposure

@@ -16,6 +16,7 @@ TEST_LIBS := -lcmocka
 EXTRA_LIBS_plan := -lglpk
 $(B)/tests/unit/test-redirect-nvmet: LDFLAGS += -Wl,--wrap=write_attribute
 $(B)/tests/unit/test-control-alarm: LDFLAGS += -Wl,--wrap=meter_process
+$(B)/tests/unit/test-base-log: LDFLAGS += -Wl,--wrap=sd_journal_sendv_with_location
 $(B)/tests/unit/test-meter-waiting: LDFLAGS += -Wl,--wrap=meter_bpf_sees_waits
 
 # A manager on a simulated node on virtual time.

@@ -2,10 +2,12 @@
 #include "base/log.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <systemd/sd-journal.h>
 #include <threads.h>
 
@@ -44,32 +46,120 @@ static bool to_journal(void)
 	return !plain && getenv("JOURNAL_STREAM") != NULL;
 }
 
-int log_full(int level, int error, const char *format, ...)
+/* The fields of a message, each malloc'd. */
+typedef struct Fields {
+	struct iovec list[16];
+	int n;
+} Fields;
+
+static void add_field(Fields *f, const char *format, ...) _printf_(2, 3);
+static void add_field(Fields *f, const char *format, ...)
+{
+	char *text;
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vasprintf(&text, format, ap);
+	va_end(ap);
+	if (n >= 0 && f->n < (int)ELEMENTSOF(f->list))
+		f->list[f->n++] = (struct iovec){ text, (size_t)n };
+}
+
+static void add_text(Fields *f, const char *name, const char *value)
+{
+	char shown[512];
+
+	if (value)
+		add_field(f, "%s=%s", name, printable_text(shown, sizeof(shown), value));
+}
+
+static void add_watts(Fields *f, const char *name, double watts)
+{
+	if (watts > 0 && !isinf(watts))
+		add_field(f, "%s=%.1f", name, watts);
+}
+
+static void add_about(Fields *f, const LogAbout *a)
+{
+	add_text(f, "MESSAGE_ID", a->id);
+	if (a->claim)
+		add_field(f, "STORPOWER_CLAIM=%llu", (unsigned long long)a->claim);
+	add_text(f, "STORPOWER_DEVICE", a->device);
+	add_text(f, "STORPOWER_SENSOR", a->sensor);
+	add_text(f, "STORPOWER_FILE", a->file);
+	add_text(f, "STORPOWER_POLICY", a->policy);
+	add_text(f, "STORPOWER_LIMIT", a->limit);
+	add_watts(f, "STORPOWER_LIMIT", a->limit_w);
+	add_watts(f, "STORPOWER_DRAWN", a->drawn_w);
+	add_watts(f, "STORPOWER_MISSING", a->missing_w);
+}
+
+static void send_message(int level, int error, const LogAbout *about, const char *text,
+			 const char *detail)
+{
+	Fields f = {};
+
+	add_field(&f, "PRIORITY=%i", level);
+	add_field(&f, "MESSAGE=%s%s", text, detail);
+	if (error)
+		add_field(&f, "ERRNO=%i", error);
+	if (about)
+		add_about(&f, about);
+	sd_journal_sendv(f.list, f.n);
+	for (int i = 0; i < f.n; i++)
+		free(f.list[i].iov_base);
+}
+
+static void print_message(int level, const char *text, const char *detail)
+{
+	if (plain)
+		fprintf(stderr, "%s%s\n", text, detail);
+	else
+		fprintf(stderr, "<%d>%s%s\n", level, text, detail);
+}
+
+static int log_va(int level, int error, const LogAbout *about, const char *format, va_list ap)
 {
 	char text[1024], detail[128] = "";
-	va_list ap;
 
 	error = abs(error);
 	if (level > max_level && level > LOG_WARNING)
 		return -error;
-
-	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
-	va_end(ap);
 	make_printable(text);
 	if (error)
 		snprintf(detail, sizeof(detail), ": %s", strerror(error));
-
 	note(level, text, detail);
 	if (level > max_level)
 		return -error;
 	if (to_journal())
-		sd_journal_send("PRIORITY=%i", level, "MESSAGE=%s%s", text, detail, NULL);
-	else if (plain)
-		fprintf(stderr, "%s%s\n", text, detail);
+		send_message(level, error, about, text, detail);
 	else
-		fprintf(stderr, "<%d>%s%s\n", level, text, detail);
+		print_message(level, text, detail);
 	return -error;
+}
+
+int log_full(int level, int error, const char *format, ...)
+{
+	va_list ap;
+	int r;
+
+	va_start(ap, format);
+	r = log_va(level, error, NULL, format, ap);
+	va_end(ap);
+	return r;
+}
+
+int log_about(int level, int error, const LogAbout *about, const char *format, ...)
+{
+	va_list ap;
+	int r;
+
+	va_start(ap, format);
+	r = log_va(level, error, about, format, ap);
+	va_end(ap);
+	return r;
 }
 
 typedef struct Change {

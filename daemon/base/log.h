@@ -4,9 +4,11 @@
 /* Logs one line on stderr with a syslog level prefix, or by the journal's own protocol when stderr
  * is connected to it. Log what and why, once, where it was decided. */
 
+#include <stdint.h>
 #include <syslog.h>
 
 #include "base/cleanup.h"
+#include "base/message-ids.h"
 
 /* Messages above this level are dropped. Default LOG_INFO. */
 void log_set_max_level(int level);
@@ -22,6 +24,24 @@ void log_watch(LogWatch *w);
 
 /* Logs and returns -|error|; error 0 means "no errno" and returns 0. */
 int log_full(int level, int error, const char *format, ...) _printf_(3, 4);
+
+/* What a message is about, for the journal; nothing of it is in the text by itself. NULL and 0: it
+ * says nothing of that. */
+typedef struct LogAbout {
+	const char *id;     /* MESSAGE_ID= */
+	uint64_t claim;     /* STORPOWER_CLAIM= */
+	const char *device; /* STORPOWER_DEVICE= */
+	const char *sensor; /* STORPOWER_SENSOR= */
+	const char *file;   /* STORPOWER_FILE= */
+	const char *policy; /* STORPOWER_POLICY= */
+	const char *limit;  /* STORPOWER_LIMIT=, as it was given... */
+	double limit_w;     /* ...or in watts */
+	double drawn_w;     /* STORPOWER_DRAWN= */
+	double missing_w;   /* STORPOWER_MISSING= */
+} LogAbout;
+
+/* As log_full(). */
+int log_about(int level, int error, const LogAbout *about, const char *format, ...) _printf_(4, 5);
 
 /* Logs a change of a device, with the journal's fields DEVICE=, KNOB=, FROM=, TO= and REASON=. */
 void log_change(const char *device, const char *knob, const char *from, const char *to,

@@ -61,7 +61,8 @@ int set_aside(const char *path, const char *going_on)
 	int r = move_aside(path, &aside);
 
 	if (r >= 0)
-		log_error("%s cannot be understood: moved to %s, %s", path, aside, going_on);
+		log_about(LOG_ERR, 0, &(LogAbout){ .id = MESSAGE_STATE_DAMAGED, .file = path },
+			  "%s cannot be understood: moved to %s, %s", path, aside, going_on);
 	return r;
 }
 
@@ -118,6 +119,7 @@ int set_aside_copy(const char *path, const char *found, size_t n)
 					 "%s: the damaged file cannot be kept beside it: make room "
 					 "on its disk, and remove what is kept of it already",
 					 path);
-	log_warning("%s: the damaged file is kept as %s; what is whole in it is used", path, aside);
+	log_about(LOG_WARNING, 0, &(LogAbout){ .id = MESSAGE_STATE_DAMAGED, .file = path },
+		  "%s: the damaged file is kept as %s; what is whole in it is used", path, aside);
 	return 0;
 }

@@ -73,12 +73,16 @@ static void note_problem(Bookkeeping *b, const ControlConfig *config, const char
 	if (streq(b->problem, problem))
 		return;
 	if (*problem)
-		log_warning(
+		log_about(
+			LOG_WARNING, 0,
+			&(LogAbout){ .id = MESSAGE_LEDGER_UNWRITTEN, .file = config->ledger.path },
 			"The ledger %s cannot be written: %s. What is counted is kept in memory "
 			"and written when that is possible again",
 			config->ledger.path, problem);
 	else
-		log_notice("The ledger %s is written again", config->ledger.path);
+		log_about(LOG_NOTICE, 0,
+			  &(LogAbout){ .id = MESSAGE_LEDGER_WRITTEN, .file = config->ledger.path },
+			  "The ledger %s is written again", config->ledger.path);
 	snprintf(b->problem, sizeof(b->problem), "%s", problem);
 }
 

@@ -175,7 +175,8 @@ int control_set_policy(Control *c, const char *name, const char *by, char **ret_
 		*ret_error = text_printf("policy \"%s\" cannot be used: %s", name, strerror(-r));
 		return r;
 	}
-	log_notice("Policy %s, chosen by %s", name, by);
+	log_about(LOG_NOTICE, 0, &(LogAbout){ .id = MESSAGE_POLICY_CHANGED, .policy = name },
+		  "Policy %s, chosen by %s", name, by);
 	queue_add_need(&c->queue, need(NEED_TOLD_PLAN, CAUSE_POLICY));
 	turn(c);
 	return 0;

@@ -40,6 +40,7 @@ typedef struct Enforcement {
 	double awaited_w; /* the budget when disks were last found to await sleep */
 	double floor_w;   /* the least that the devices can be brought down to */
 	Advice advice;    /* in its place */
+	bool short_told;  /* tell.c: that it misses the budget has been said */
 } Enforcement;
 
 struct Control {

@@ -176,10 +176,14 @@ static void report_left(const Control *c)
 	size_t left, absent;
 
 	count_left(c, &left, &absent);
+	if (!left && c->attention.started)
+		log_about(LOG_INFO, 0, &(LogAbout){ .id = MESSAGE_GIVEN_BACK },
+			  "Everything that was set is given back");
 	if (left)
-		log_warning("%zu settings could not be put back; they stay in the journal: run "
-			    "storpowerd --restore, or start it again",
-			    left);
+		log_about(LOG_WARNING, 0, &(LogAbout){ .id = MESSAGE_NOT_GIVEN_BACK },
+			  "%zu settings could not be put back; they stay in the journal: run "
+			  "storpowerd --restore, or start it again",
+			  left);
 	if (absent)
 		log_notice("%zu settings of devices that are not there stay in the journal and are "
 			   "put back when the devices return",
@@ -312,7 +316,9 @@ static int replay(Control *c)
 	await_probes(c);
 	end_give_all_back(c);
 	count_left(c, &left, &absent);
-	log_notice("%zu settings were put back, %zu could not be", n - left - absent, left);
+	log_about(LOG_NOTICE, 0,
+		  &(LogAbout){ .id = left ? MESSAGE_NOT_GIVEN_BACK : MESSAGE_GIVEN_BACK },
+		  "%zu settings were put back, %zu could not be", n - left - absent, left);
 	return left ? -EIO : 0;
 }
 

@@ -175,9 +175,12 @@ static int sync_originals(Control *c, Job *const *jobs, size_t n)
 			int r = journal_sync(c->tools.journal);
 
 			return r >= 0 ? 0
-				      : log_error_errno(r, "The journal cannot be written, so no "
-							   "further knob is turned: make room on "
-							   "the disk of the state directory");
+				      : log_about(LOG_ERR, r,
+						  &(LogAbout){ .id = MESSAGE_JOURNAL_UNWRITTEN,
+							       .file = c->config.journal_path },
+						  "The journal cannot be written, so no "
+						  "further knob is turned: make room on "
+						  "the disk of the state directory");
 		}
 	return 0;
 }

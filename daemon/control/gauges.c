@@ -218,8 +218,13 @@ static Need judge_group(Gauge *s, const Limits *l, bool settling, const Tools *t
 		over = 0; /* nobody says any longer that it is exceeded */
 	s->guard_w = isinf(limit_w) ? 0 : next_guard(s->guard_w, over, limit_w);
 	if (over > 0) {
-		log_warning("Group %s draws %.1f W of %.1f W by sensor %s: keeping %.1f W free",
-			    group, s->watts, limit_w, s->config->name, s->guard_w);
+		log_about(LOG_WARNING, 0,
+			  &(LogAbout){ .id = MESSAGE_GROUP_OVERRUN,
+				       .sensor = s->config->name,
+				       .limit_w = limit_w,
+				       .drawn_w = s->watts },
+			  "Group %s draws %.1f W of %.1f W by sensor %s: keeping %.1f W free",
+			  group, s->watts, limit_w, s->config->name, s->guard_w);
 		return need(NEED_PLAN, CAUSE_DEMAND);
 	}
 	return is_given_back(s->planned_guard_w, s->guard_w, limit_w)
@@ -307,8 +312,12 @@ Need gauges_judge(Gauges *g, const Limits *l, bool settling, Tools *t, bool *ret
 	overrun_count(&g->excess, g->overrun, g->measured_w, l->budget_w, t->now_us);
 	*ret_overrun = g->overrun && !was;
 	if (*ret_overrun)
-		log_warning("Measured %.1f W exceed the budget of %.1f W: keeping %.1f W more free",
-			    g->measured_w, l->budget_w, g->guard_w);
+		log_about(LOG_WARNING, 0,
+			  &(LogAbout){ .id = MESSAGE_OVERRUN_BEGAN,
+				       .limit_w = l->budget_w,
+				       .drawn_w = g->measured_w },
+			  "Measured %.1f W exceed the budget of %.1f W: keeping %.1f W more free",
+			  g->measured_w, l->budget_w, g->guard_w);
 	for (size_t i = 0; i < g->n; i++)
 		if (g->gauges[i].config->scope == SENSOR_OF_GROUP)
 			n = need_more(n, judge_group(&g->gauges[i], l, settling, t));

@@ -301,7 +301,8 @@ static void tell_failure(Managed *md, const StepOutcome *s, Tools *t)
 				   : "the device is held as it is and the others make room";
 
 	diary_decide(t->diary, name, what, "%s", problem);
-	log_warning("%s: %s: %s", name, problem, what);
+	log_about(LOG_WARNING, 0, &(LogAbout){ .id = MESSAGE_DEVICE_DISOBEYS, .device = name },
+		  "%s: %s: %s", name, problem, what);
 }
 
 void knob_set_take_failure(Managed *md, const StepOutcome *s, Tools *t)
@@ -374,8 +375,10 @@ static void tell_taken(Managed *md, HeldKnob *hk, const KnobValue *before, Tools
 {
 	if (!*hk->current.text || hk->knob->mechanism == MECHANISM_CONDITION)
 		return;
-	log_notice("%s: somebody else has set %s to \"%s\"; it was \"%s\"", md->device->name,
-		   hk->knob->name, hk->current.text, before->text);
+	log_about(LOG_NOTICE, 0,
+		  &(LogAbout){ .id = MESSAGE_KNOB_CONTESTED, .device = md->device->name },
+		  "%s: somebody else has set %s to \"%s\"; it was \"%s\"", md->device->name,
+		  hk->knob->name, hk->current.text, before->text);
 	if (obedience_note_taken(md, hk, &hk->current, t))
 		leave_to_others(md, hk, t);
 	else

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/log.h"
 #include "control/limits.h"
 
 /* Notes the end of each claim that `ends` picks, before it is dropped. */
@@ -14,10 +13,8 @@ static void note_ends(Limits *l, bool (*ends)(const Claim *c, const void *arg), 
 	const Claim *c;
 
 	for (size_t i = 0; (c = claims_get(l->claims, i)); i++)
-		if (ends(c, arg)) {
-			log_info("Claim %llu ended: %s", (unsigned long long)c->cookie, why);
+		if (ends(c, arg))
 			limits_note_end(l, c, why);
-		}
 }
 
 static bool owned_by(const Claim *c, const void *owner)

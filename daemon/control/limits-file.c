@@ -96,10 +96,12 @@ static void note_unsaved(Limits *l, int r, const Tools *t)
 {
 	if (!l->unsaved.error) {
 		l->unsaved.since_us = t->now_us;
-		log_error_errno(r,
-				"Standing claims cannot be saved in %s: they hold now, but not "
-				"over a restart; saving is tried again until it succeeds",
-				t->config->claims_path);
+		log_about(
+			LOG_ERR, r,
+			&(LogAbout){ .id = MESSAGE_CLAIMS_UNSAVED, .file = t->config->claims_path },
+			"Standing claims cannot be saved in %s: they hold now, but not "
+			"over a restart; saving is tried again until it succeeds",
+			t->config->claims_path);
 	}
 	l->unsaved.error = -r;
 	l->save_due_us = next_try_us(l, t->now_us);
@@ -117,7 +119,9 @@ bool limits_save(Limits *l, const Tools *t)
 	if (r < 0)
 		note_unsaved(l, r, t);
 	else if (before)
-		log_notice("Standing claims are saved in %s again", t->config->claims_path);
+		log_about(LOG_NOTICE, 0,
+			  &(LogAbout){ .id = MESSAGE_CLAIMS_SAVED, .file = t->config->claims_path },
+			  "Standing claims are saved in %s again", t->config->claims_path);
 	return l->unsaved.error != before;
 }
 

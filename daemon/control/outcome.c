@@ -58,7 +58,9 @@ static Need take_probe(Control *c, Job *j)
 	if (md->knobs.leftover)
 		errands_ask(md, ERRAND_PROBE); /* once that is put back */
 	else if (was_leftover)
-		log_notice("%s: everything that was set on it is put back", md->device->name);
+		log_about(LOG_NOTICE, 0,
+			  &(LogAbout){ .id = MESSAGE_GIVEN_BACK, .device = md->device->name },
+			  "%s: everything that was set on it is put back", md->device->name);
 	return need_more(need(NEED_PLAN, CAUSE_PROBED), fleet_give_back(md, t));
 }
 

@@ -61,8 +61,9 @@ static void compare_with_file(Policies *p, const PolicyConfig *c)
 
 	if (!choice->name || streq(choice->configured, c->name))
 		return;
-	log_notice("The configuration names policy %s, and named %s when %s chose %s: it is %s now",
-		   c->name, choice->configured, choice->by, choice->name, c->name);
+	log_about(LOG_NOTICE, 0, &(LogAbout){ .id = MESSAGE_POLICY_CHANGED, .policy = c->name },
+		  "The configuration names policy %s, and named %s when %s chose %s: it is %s now",
+		  c->name, choice->configured, choice->by, choice->name, c->name);
 	forget(p, c);
 }
 
@@ -75,9 +76,10 @@ int policies_reread(Policies *p, const PolicyConfig *c)
 	if (r >= 0 || r == -ENOMEM)
 		return r;
 	if (p->choice.name) {
-		log_warning_errno(
-			r, "Policy %s, which %s chose, cannot be used: it is %s, as configured",
-			p->choice.name, p->choice.by, c->name);
+		log_about(LOG_WARNING, r,
+			  &(LogAbout){ .id = MESSAGE_POLICY_CHANGED, .policy = c->name },
+			  "Policy %s, which %s chose, cannot be used: it is %s, as configured",
+			  p->choice.name, p->choice.by, c->name);
 		forget(p, c);
 	}
 	return load(p, c, c->name);

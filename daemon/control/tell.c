@@ -6,6 +6,22 @@
 #include "control/settled.h"
 #include "control/verify.h"
 
+/* Said with each plan as long as it is so, since the watts change. */
+static void tell_shortfall(Control *c, double watts)
+{
+	bool was = c->enforcement.short_told;
+
+	c->enforcement.short_told = watts > 0;
+	if (watts > 0)
+		log_about(LOG_WARNING, 0,
+			  &(LogAbout){ .id = MESSAGE_DEGRADED_BEGAN, .missing_w = watts },
+			  "No settings meet the budget: these miss it by %.1f W", watts);
+	else if (was)
+		log_about(LOG_NOTICE, 0, &(LogAbout){ .id = MESSAGE_DEGRADED_ENDED },
+			  "No watt is missing any longer: what is limited is within its limit, or "
+			  "nothing is limited");
+}
+
 static void tell_plan(Control *c, Cause cause)
 {
 	const Plan *p = c->enforcement.plan;
@@ -17,8 +33,7 @@ static void tell_plan(Control *c, Cause cause)
 		 cap, p->mb_s, p->full_mb_s);
 	diary_decide(&c->diary, "", c->diary.why, "%s: %s", why, text);
 	log_info("%s: %s (%s)", why, text, c->diary.why);
-	if (p->shortfall_w > 0)
-		log_warning("No settings meet the budget: these miss it by %.1f W", p->shortfall_w);
+	tell_shortfall(c, p->shortfall_w);
 	if (c->events.plan_applied)
 		c->events.plan_applied(p, why, c->events.userdata);
 }
@@ -36,13 +51,43 @@ static void tell_claim(const ControlEvents *e, const ClaimNews *news, const Clai
 		e->claim_changed(claim, e->userdata);
 }
 
+static void log_begun(const Claim *claim)
+{
+	char limit[48];
+
+	if (claim->unit == LIMIT_PERCENT)
+		snprintf(limit, sizeof(limit), "%g %%", claim->limit);
+	else
+		format_watts(limit, sizeof(limit), claim->limit);
+	log_about(LOG_INFO, 0,
+		  &(LogAbout){ .id = MESSAGE_CLAIM_BEGAN, .claim = claim->cookie, .limit = limit },
+		  "Claim %llu of %s: %s for %s%s%s", (unsigned long long)claim->cookie,
+		  claim->source, limit, claim->target ?: "the node", *claim->reason ? ", " : "",
+		  claim->reason);
+}
+
+static void log_claim(const ClaimNews *news, const Claim *claim)
+{
+	if (news->kind == CLAIM_ENDED)
+		log_about(LOG_INFO, 0,
+			  &(LogAbout){ .id = MESSAGE_CLAIM_ENDED, .claim = news->cookie },
+			  "Claim %llu ended: %s", (unsigned long long)news->cookie,
+			  news->ended_why);
+	else if (claim && news->kind != CLAIM_REPLACED)
+		log_begun(claim);
+}
+
 static void tell_claims(Control *c)
 {
 	size_t n;
 	ClaimNews *news = limits_take_news(&c->limits, &n);
 
-	for (size_t i = 0; i < n; i++)
-		tell_claim(&c->events, &news[i], claims_find(c->limits.claims, news[i].cookie));
+	for (size_t i = 0; i < n; i++) {
+		const Claim *claim = claims_find(c->limits.claims, news[i].cookie);
+
+		log_claim(&news[i], claim);
+		tell_claim(&c->events, &news[i], claim);
+	}
 	free(news);
 }
 
@@ -56,7 +101,8 @@ static void tell_overrun_ended(Control *c)
 {
 	const Overrun *o = &c->gauges.excess;
 
-	log_notice(
+	log_about(
+		LOG_NOTICE, 0, &(LogAbout){ .id = MESSAGE_OVERRUN_ENDED, .limit_w = o->budget_w },
 		"The budget of %.1f W is no longer exceeded: %.0f J were drawn above it in %.0f s",
 		o->budget_w, o->joules, o->seconds);
 	if (c->events.overrun_ended)

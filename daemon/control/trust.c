@@ -214,9 +214,11 @@ void trust_learn_operating(Managed *md, bool limited, Tools *tools)
 void trust_note_aside(const char *of, bool was_believed, const SensorHealth *h)
 {
 	if (was_believed && *h->why_aside)
-		log_warning("%s: its power reading is set aside: %s", of, h->why_aside);
+		log_about(LOG_WARNING, 0, &(LogAbout){ .id = MESSAGE_SENSOR_ASIDE, .sensor = of },
+			  "%s: its power reading is set aside: %s", of, h->why_aside);
 	else if (!was_believed && !*h->why_aside)
-		log_notice("%s: its power reading is believed again", of);
+		log_about(LOG_NOTICE, 0, &(LogAbout){ .id = MESSAGE_SENSOR_BELIEVED, .sensor = of },
+			  "%s: its power reading is believed again", of);
 }
 
 void trust_set_measured(Managed *md, double watts)

@@ -277,7 +277,8 @@ Need waking_mark_stuck(Managed *md, Tools *t)
 	md->waking.stuck = true;
 	diary_decide(t->diary, d->name, "it does not wake",
 		     "kept up, with its pool; nothing is stopped on %s", hba);
-	log_error("%s: it does not wake; no disk on %s is stopped until storpowerctl wake-test has "
+	log_about(LOG_ERR, 0, &(LogAbout){ .id = MESSAGE_DISK_NOT_WAKING, .device = d->name },
+		  "%s: it does not wake; no disk on %s is stopped until storpowerctl wake-test has "
 		  "passed there",
 		  d->name, hba);
 	record_stuck(d, t);

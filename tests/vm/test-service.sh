@@ -93,6 +93,12 @@ ok "with file and line in the log" eventually log_says "99-wrong.conf:2: "
 ok "and what stands is enforced" enforced
 rm /etc/storpower/storpower.conf.d/99-wrong.conf
 ok "put right, it is taken" systemctl reload storpowerd
+journalctl --update-catalog
+claim_id=$(sed -n 's/^#define MESSAGE_CLAIM_BEGAN *"\(.*\)"/\1/p' "$root/daemon/base/message-ids.h")
+told() { journalctl -u storpowerd MESSAGE_ID="$claim_id" -o json | jq -es 'any(.[]; .STORPOWER_LIMIT == "60 %" and .STORPOWER_CLAIM)'; }
+ok "that a claim began can be found in the journal, with its limit" eventually told
+explained() { journalctl -x -u storpowerd MESSAGE_ID="$claim_id" | grep -q 'What it means for the workload:'; }
+ok "and the journal explains it" explained
 ok "the watchdog is fed" test "$(systemctl show --property=WatchdogUSec --value storpowerd)" = 30s
 ok "stopping gives everything back" systemctl stop storpowerd
 ok "nothing differs from before" as_before
