@@ -98,7 +98,7 @@ free_of_pacing() { [[ $(ctl list --json=short | jq -c 'all(.[]; .Pace // 0 | . =
 not_paced() { ! free_of_pacing; }
 ok "what is in force is pacing" not_paced
 ok "a changed policy file is read" reloads
-ok "and planned by" eventually free_of_pacing
+ok "and planned by, as soon as the policy of before lets the caps be exchanged" within 90 free_of_pacing
 { base | sed s/own/latency/; } >"$conf"
 ok "another policy of the configuration is taken" reloads
 ok "and is in force" property_is Policy '"latency"'
