@@ -3,39 +3,14 @@
 
 #include <errno.h>
 
+#include "base/bus-connect.h"
 #include "base/log.h"
 #include "bus/bus-internal.h"
 
-static int connect_address(const char *address, sd_bus **ret)
-{
-	sd_bus *bus;
-	int r = sd_bus_new(&bus);
-
-	if (r < 0)
-		return r;
-	r = sd_bus_set_address(bus, address);
-	if (r >= 0)
-		r = sd_bus_set_bus_client(bus, true);
-	if (r >= 0)
-		r = sd_bus_start(bus);
-	if (r < 0) {
-		sd_bus_unref(bus);
-		return r;
-	}
-	*ret = bus;
-	return 0;
-}
-
 static int connect_bus(const char *address, sd_bus **ret)
 {
-	int r;
+	int r = bus_connect(address, ret);
 
-	if (streq(address, "system"))
-		r = sd_bus_open_system(ret);
-	else if (streq(address, "session"))
-		r = sd_bus_open_user(ret);
-	else
-		r = connect_address(address, ret);
 	if (r == -EINVAL)
 		return log_full(
 			LOG_ERR, r,

@@ -27,32 +27,9 @@ static int no_daemon(const Ctl *c)
 		c->address);
 }
 
-static int open_address(const char *address, sd_bus **ret)
-{
-	int r = sd_bus_new(ret);
-
-	if (r >= 0)
-		r = sd_bus_set_address(*ret, address);
-	if (r >= 0)
-		r = sd_bus_set_bus_client(*ret, true);
-	return r < 0 ? r : sd_bus_start(*ret);
-}
-
 int ctl_connect(Ctl *c)
 {
-	int r;
-
-	if (c->bus)
-		return 0;
-	if (streq(c->address, "system"))
-		r = sd_bus_open_system(&c->bus);
-	else if (streq(c->address, "session"))
-		r = sd_bus_open_user(&c->bus);
-	else
-		r = open_address(c->address, &c->bus);
-	if (r < 0)
-		c->bus = sd_bus_unref(c->bus);
-	return r;
+	return c->bus ? 0 : bus_connect(c->address, &c->bus);
 }
 
 void ctl_disconnect(Ctl *c)

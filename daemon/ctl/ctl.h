@@ -6,6 +6,7 @@
 #include <json.h>
 #include <systemd/sd-bus.h>
 
+#include "base/bus-connect.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 
@@ -207,8 +208,7 @@ static inline void json_putp(json_object **o)
 {
 	json_object_put(*o);
 }
-#define _cleanup_json_    _cleanup_(json_putp)
-#define _cleanup_message_ _cleanup_(sd_bus_message_unrefp)
+#define _cleanup_json_ _cleanup_(json_putp)
 
 /* ctl-devices.c: by its name or its id; NULL. */
 json_object *ctl_find_device(json_object *devices, const char *name);
