@@ -1,6 +1,6 @@
 # storpower: make only.
 #
-#   make              build/storpowerd, build/storpowerctl
+#   make              build/storpowerd, build/storpowerctl, build/storpower-signal-*
 #   make check        install what the build and the tests need, run every suite
 #   make check-vm     real devices on Debian's kernels in QEMU
 #   make check-reports  metrics and reports, read by Prometheus and a browser
@@ -66,17 +66,21 @@ HIDES_bus := hw sim
 ROOMS :=
 $(foreach r,$(FLOORS),$(eval SEES_$(r) := $(r) $(filter-out $(HIDES_$(r)),$(ROOMS)))$(eval ROOMS := $(r) $(ROOMS)))
 SEES_ctl := ctl ledger model petri base
+# the programs that hold limits for others speak to the daemon on D-Bus alone
+SEES_signal := signal base
 # what decides, without the room around it
 SEES_pure := pure $(SEES_plan)
 
 room-src = $(wildcard daemon/$(1)/*.c)
 obj = $(patsubst %.c,$(B)/%.o,$(1))
 # the rooms that a room may see, and others: $(call with,ROOM,OTHERS)
-with = $(filter $(SEES_$(1)) $(2),testbed pure ctl $(ROOMS))
+with = $(filter $(SEES_$(1)) $(2),testbed pure ctl signal $(ROOMS))
 libs = $(foreach r,$(1),$(B)/lib$(r).a)
 BPF_SKELS := $(patsubst bpf/%.bpf.c,$(B)/gen/%.skel.h,$(wildcard bpf/*.bpf.c))
 
-all: $(B)/storpowerd $(B)/storpowerctl
+SIGNALS := $(patsubst daemon/signal/%.c,%,$(wildcard daemon/signal/storpower-signal-*.c))
+
+all: $(B)/storpowerd $(B)/storpowerctl $(SIGNALS:%=$(B)/%)
 
 $(B)/%.o: %.c
 	$(if $(HAVE_PKGS),,$(error libraries are missing ($(PKGS) libsgutils2): run packaging/deps as root))
@@ -100,7 +104,7 @@ $(B)/libpure.a: $(PURE)
 
 # what tests/check-layers.sh holds the includes against
 floors:
-	@$(foreach r,ctl $(ROOMS),echo $(r) $(SEES_$(r));)
+	@$(foreach r,ctl signal $(ROOMS),echo $(r) $(SEES_$(r));)
 
 # Each library is named once, above those that it may see. (tests/tests.mk links each room by itself: what
 # proves its layer is that it needs nothing else.)
@@ -115,6 +119,15 @@ $(B)/libctl.a: $(call obj,$(filter-out daemon/ctl/ctl.c,$(call room-src,ctl)))
 	$(Q)ar rcs $@ $^
 
 $(B)/storpowerctl: $(B)/daemon/ctl/ctl.o $(call libs,$(SEES_ctl))
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(B)/libsignal.a: $(call obj,$(filter-out daemon/signal/storpower-signal-%,$(call room-src,signal)))
+	@rm -f $@
+	$(call say,AR)
+	$(Q)ar rcs $@ $^
+
+$(SIGNALS:%=$(B)/%): $(B)/%: $(B)/daemon/signal/%.o $(call libs,$(SEES_signal))
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
@@ -133,13 +146,15 @@ $(B)/gen/%.skel.h: $(B)/gen/%.bpf.o
 
 $(call obj,$(call room-src,meter)): | $(BPF_SKELS)
 
+UNITS := $(patsubst packaging/%,$(B)/%,$(wildcard packaging/storpower*.service))
+
 # What is installed: MODE:FILE:FOLDER, for install and uninstall alike.
 man-folder = $(PREFIX)/share/man/man$(subst .,,$(suffix $(1)))
 INSTALLED = \
 	755:$(B)/storpowerd:$(PREFIX)/sbin \
 	755:$(B)/storpowerctl:$(PREFIX)/bin \
-	644:$(B)/storpowerd.service:$(UNITDIR) \
-	644:$(B)/storpower-metrics.service:$(UNITDIR) \
+	$(foreach s,$(SIGNALS),755:$(B)/$(s):$(PREFIX)/sbin) \
+	$(foreach u,$(UNITS),644:$(u):$(UNITDIR)) \
 	644:packaging/storpower-metrics.timer:$(UNITDIR) \
 	644:packaging/grafana-storpower.json:$(DATADIR) \
 	644:packaging/prometheus-storpower.rules.yml:$(DATADIR) \
@@ -147,6 +162,7 @@ INSTALLED = \
 	644:packaging/org.storpower1.conf:$(DBUSDIR)/system.d \
 	644:packaging/org.storpower1.service:$(DBUSDIR)/system-services \
 	644:packaging/storpower.conf:$(PREFIX)/share/doc/storpower \
+	$(foreach f,$(wildcard packaging/signals/*.conf),644:$(f):$(PREFIX)/share/doc/storpower/signals) \
 	644:packaging/completions/bash/storpowerctl:$(PREFIX)/share/bash-completion/completions \
 	644:packaging/completions/zsh/_storpowerctl:$(PREFIX)/share/zsh/site-functions \
 	644:packaging/completions/fish/storpowerctl.fish:$(PREFIX)/share/fish/vendor_completions.d \
@@ -156,7 +172,6 @@ INSTALLED = \
 	$(foreach f,$(wildcard policies/profiles/*),644:$(f):$(DATADIR)/profiles) \
 	$(foreach f,$(wildcard policies/nodes/*),644:$(f):$(DATADIR)/nodes)
 
-UNITS := $(B)/storpowerd.service $(B)/storpower-metrics.service
 $(UNITS): $(B)/%.service: packaging/%.service Makefile
 	@mkdir -p $(@D)
 	sed 's|/usr/\(s*bin\)/|$(PREFIX)/\1/|' $< > $@
@@ -166,7 +181,7 @@ install: all $(UNITS)
 		rest=$${entry#*:}; \
 		install -D -m $${entry%%:*} -t "$(DESTDIR)$${rest#*:}" "$${rest%%:*}"; \
 	done
-	install -d "$(DESTDIR)$(SYSCONFDIR)/storpower/profiles"
+	install -d "$(DESTDIR)$(SYSCONFDIR)/storpower/profiles" "$(DESTDIR)$(SYSCONFDIR)/storpower/signals"
 
 # The running daemon gives everything back as it ends; without systemd, what an earlier run has left is put
 # back here. What is in the way of that is said, and the files go all the same.
@@ -175,8 +190,9 @@ uninstall: $(if $(DESTDIR),,give-back)
 		rest=$${entry#*:}; file=$${rest%%:*}; \
 		rm -f "$(DESTDIR)$${rest#*:}/$${file##*/}"; \
 	done
-	@for folder in $(DATADIR)/profiles $(DATADIR)/nodes $(DATADIR) $(PREFIX)/share/doc/storpower \
-			$(SYSCONFDIR)/storpower/profiles $(SYSCONFDIR)/storpower; do \
+	@for folder in $(DATADIR)/profiles $(DATADIR)/nodes $(DATADIR) $(PREFIX)/share/doc/storpower/signals \
+			$(PREFIX)/share/doc/storpower $(SYSCONFDIR)/storpower/profiles $(SYSCONFDIR)/storpower/signals \
+			$(SYSCONFDIR)/storpower; do \
 		rmdir --ignore-fail-on-non-empty "$(DESTDIR)$$folder" 2>/dev/null || true; \
 	done
 	@$(if $(DESTDIR),,! test -d $(SYSTEMD_RUNS) || systemctl daemon-reload || true)
@@ -184,7 +200,7 @@ uninstall: $(if $(DESTDIR),,give-back)
 give-back:
 	@if test -d $(SYSTEMD_RUNS); then \
 		! test -e "$(UNITDIR)/storpowerd.service" || \
-			systemctl disable --now storpowerd.service storpower-metrics.timer; \
+			systemctl disable --now $(SIGNALS:%=%.service) storpowerd.service storpower-metrics.timer; \
 	elif test -x "$(PREFIX)/sbin/storpowerd"; then \
 		"$(PREFIX)/sbin/storpowerd" --restore; \
 	fi || echo "uninstall: not everything was put back; the journal stays in /var/lib/storpower" >&2

@@ -35,7 +35,9 @@ files() { # ROOT
 }
 
 # first for /usr, so that nothing is left in $B that was built for a folder of this test
-make --no-print-directory -s B="$B" all "$B"/storpower{d,-metrics}.service || exit 1
+shopt -s nullglob
+units=(packaging/storpower*.service)
+make --no-print-directory -s B="$B" all "${units[@]/#packaging/$B}" || exit 1
 mkdir "$temp/bin" "$temp/booted"
 noting "$temp/bin/systemctl" systemctl 0
 
@@ -44,7 +46,9 @@ make_in "" install DESTDIR="$temp/staged"
 for file in usr/sbin/storpowerd usr/bin/storpowerctl usr/lib/systemd/system/storpowerd.service \
             usr/share/storpower/balanced.policy usr/share/storpower/profiles/intel-p5510.profile \
             usr/share/storpower/nodes/mixed.node usr/share/man/man8/storpowerd.8 \
-            usr/lib/systemd/catalog/storpower.catalog; do
+            usr/lib/systemd/catalog/storpower.catalog \
+            usr/sbin/storpower-signal-calendar usr/lib/systemd/system/storpower-signal-calendar.service \
+            usr/share/doc/storpower/signals/calendar.conf; do
   [[ -f $temp/staged/$file ]] || fault "make install does not install /$file"
 done
 [[ ! -e $temp/staged/usr/lib/storpower ]] || fault "data lies in /usr/lib/storpower"
@@ -58,7 +62,8 @@ same "$(find "$temp/staged/usr" -iname '*storpower*')" ""
 # live, with systemd
 make_in "$temp/live" install
 make_in "$temp/live" uninstall SYSTEMD_RUNS="$temp/booted"
-same "$(<"$temp/calls")" "systemctl disable --now storpowerd.service storpower-metrics.timer
+signals=(packaging/storpower-signal-*.service)
+same "$(<"$temp/calls")" "systemctl disable --now ${signals[*]#packaging/} storpowerd.service storpower-metrics.timer
 systemctl daemon-reload"
 same "$(files "$temp/live")" ""
 

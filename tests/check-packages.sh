@@ -79,7 +79,7 @@ rpmlint_finds_nothing() {
 
 # What Debian keeps elsewhere or packed is told by its name alone.
 names() { # FOLDER
-  (cd "$1" && find . -type f -printf '%f\n' | sed 's/\.gz$//' | grep -vxE 'changelog|copyright|README.md' | sort)
+  (cd "$1" && find . ! -type d -printf '%f\n' | sed 's/\.gz$//' | grep -vxE 'changelog|copyright|README.md' | sort)
 }
 
 package_is_whole() {

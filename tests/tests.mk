@@ -18,6 +18,7 @@ $(B)/tests/unit/test-redirect-nvmet: LDFLAGS += -Wl,--wrap=write_attribute
 $(B)/tests/unit/test-control-alarm: LDFLAGS += -Wl,--wrap=meter_process
 $(B)/tests/unit/test-base-log: LDFLAGS += -Wl,--wrap=sd_journal_sendv_with_location
 $(B)/tests/unit/test-meter-waiting: LDFLAGS += -Wl,--wrap=meter_bpf_sees_waits
+$(B)/tests/unit/test-signal-calendar: LDFLAGS += -Wl,--wrap=read -Wl,--wrap=timerfd_settime
 
 # A manager on a simulated node on virtual time.
 $(B)/libtestbed.a: $(call obj,$(wildcard tests/testbed/*.c))
