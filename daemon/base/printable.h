@@ -18,6 +18,7 @@
  *	what lies on a device: udev, device
  *	mapper, md, mount points, pools		made printable by hw/block-place.c
  *	a command's name as a claim's source	made printable by bus/bus-manager.c
+ *	what upsd says of a UPS			made printable by signal/nut-answer.c
  *
  * By ids of devices, cgroups, paths and values of knobs things are found or set again, so that they
  * stay as they are, in the files of journal/ and device/, too: what is shown of them, and of

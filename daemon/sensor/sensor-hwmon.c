@@ -7,46 +7,12 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/hwmon.h"
 #include "base/text.h"
 #include "sensor/sensor-private.h"
 
 static const char *const places[] = { "", "/device" };
 static const char *const values[] = { "input", "average" };
-
-static bool name_is(const char *folder, const char *name)
-{
-	for (size_t i = 0; i < ELEMENTSOF(places); i++) {
-		_cleanup_free_ char *path = text_printf("%s%s/name", folder, places[i]);
-		char found[64];
-
-		if (path && read_attribute(path, found, sizeof(found)) >= 0)
-			return streq(found, name);
-	}
-	return false;
-}
-
-static bool device_is(const char *folder, const char *device)
-{
-	_cleanup_free_ char *link = text_printf("%s/device", folder), *real = NULL;
-	const char *slash;
-
-	real = link ? realpath(link, NULL) : NULL;
-	slash = real ? strrchr(real, '/') : NULL;
-	return slash && streq(slash + 1, device);
-}
-
-/* CHIP or CHIP@DEVICE */
-static bool is_chip(const char *folder, const char *chip)
-{
-	_cleanup_free_ char *name = strdup(chip);
-	char *at = name ? strchr(name, '@') : NULL;
-
-	if (!name)
-		return false;
-	if (at)
-		*at = '\0';
-	return name_is(folder, name) && (!at || device_is(folder, at + 1));
-}
 
 static char *find_input(const char *folder, const char *input)
 {
@@ -69,7 +35,7 @@ static int find_chip_input(Sensor *s)
 	while (dir && !s->path && (e = readdir(dir))) {
 		_cleanup_free_ char *folder = text_printf("%s/%s", class, e->d_name);
 
-		if (*e->d_name != '.' && folder && is_chip(folder, s->config.chip))
+		if (*e->d_name != '.' && folder && hwmon_is_chip(folder, s->config.chip))
 			s->path = find_input(folder, s->config.input);
 	}
 	return s->path ? 0 : -ENOENT;

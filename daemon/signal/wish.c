@@ -21,13 +21,15 @@ static bool copy_text(const char *text, char **ret)
 
 int wish_copy(const Wish *w, Wish *ret)
 {
-	_cleanup_(wish_done) Wish copy = { .limit = w->limit, .unit = w->unit, .class = w->class };
+	Wish copy = { .limit = w->limit, .unit = w->unit, .class = w->class };
 
 	if (!copy_text(w->key, &copy.key) || !copy_text(w->target.device, &copy.target.device) ||
-	    !copy_text(w->target.group, &copy.target.group) || !copy_text(w->reason, &copy.reason))
+	    !copy_text(w->target.group, &copy.target.group) ||
+	    !copy_text(w->reason, &copy.reason)) {
+		wish_done(&copy);
 		return -ENOMEM;
+	}
 	*ret = copy;
-	copy = (Wish){ 0 };
 	return 0;
 }
 

@@ -33,6 +33,24 @@ options_agree() {
 		<(sed -nE 's/^\.It Fl -([a-z-]+).*/  --\1/p' "$root/man/storpower-signal.8" | grep -v -- '--help' | sort)
 }
 
+# What the parser knows, as its complaints list it.
+keys_are_told() {
+	local page=$root/man/storpower-signal.8 section word words
+	printf '[no]\nx = 1\n' >"$tmp/signals/no.conf"
+	mapfile -t words < <("$build/storpower-signal-$signal" --check-config --config="$tmp/signals/no.conf" 2>&1 |
+		sed 's/.*expected//' | grep -o '\[[^]]*\]')
+	[[ ${#words[@]} -ge 3 ]] || return
+	for section in "${words[@]}"; do
+		grep -qF "$section" "$page" || { echo "$section is not in the manual"; return 1; }
+		section=${section/NAME/x}
+		printf '%s\nno-such-key = 1\n' "$section" >"$tmp/signals/no.conf"
+		for word in $("$build/storpower-signal-$signal" --check-config --config="$tmp/signals/no.conf" 2>&1 |
+			sed -n 's/.*no key "no-such-key", only: //p' | tr -d ,); do
+			grep -qE "^\.(It|D1) Ic $word\b" "$page" || { echo "$word= is not in the manual"; return 1; }
+		done
+	done
+}
+
 end_signal() { # FAILED
 	if [[ $signal_pid ]]; then
 		kill "$signal_pid" 2>/dev/null

@@ -20,6 +20,7 @@ ok "... with file and line and what would be right" \
 	grep -q 'calendar.conf:2: limit: "Mon..Fry 07:00..19:00" is no span: weekdays are Mon, Tue' "$tmp/err"
 status "what is no option is wrong usage" 2 "$build/storpower-signal-calendar" now
 ok "each option of the help is in the manual, and the reverse" options_agree
+ok "each key and section is in the manual" keys_are_told
 
 start_bus
 at() { # SECONDS from now
