@@ -66,8 +66,9 @@ HIDES_bus := hw sim
 ROOMS :=
 $(foreach r,$(FLOORS),$(eval SEES_$(r) := $(r) $(filter-out $(HIDES_$(r)),$(ROOMS)))$(eval ROOMS := $(r) $(ROOMS)))
 SEES_ctl := ctl ledger model petri base
-# the programs that hold limits for others speak to the daemon on D-Bus alone
-SEES_signal := signal base
+# the programs that hold limits for others speak to the daemon on D-Bus alone; of the ledger they know how a
+# file of carbon intensity is read
+SEES_signal := signal ledger base
 # what decides, without the room around it
 SEES_pure := pure $(SEES_plan)
 

@@ -46,7 +46,7 @@ static int parse_time(const char *text, int64_t *ret)
 	return -EINVAL;
 }
 
-static int parse_line(char *line, IntensityPoint *ret)
+static int parse_line(char *line, double least, IntensityPoint *ret)
 {
 	char *figure = split(line);
 	int r;
@@ -59,7 +59,7 @@ static int parse_line(char *line, IntensityPoint *ret)
 		r = parse_double(figure, &ret->g_kwh);
 	if (r < 0)
 		return r;
-	return ret->g_kwh >= 0 && ret->g_kwh <= G_KWH_MAX ? 0 : -ERANGE;
+	return ret->g_kwh >= least && ret->g_kwh <= G_KWH_MAX ? 0 : -ERANGE;
 }
 
 static bool has_digit(const char *line)
@@ -67,14 +67,14 @@ static bool has_digit(const char *line)
 	return line[strcspn(line, "0123456789")];
 }
 
-static int take_line(char *line, bool first, Intensity *i)
+static int take_line(char *line, bool first, double least, Intensity *i)
 {
 	IntensityPoint next, *point;
 
 	line += strspn(line, " \t");
 	if (!line[strspn(line, "\r")] || *line == '#' || (first && !has_digit(line)))
 		return 0;
-	if (parse_line(line, &next) < 0)
+	if (parse_line(line, least, &next) < 0)
 		return -EINVAL;
 	if (i->n && next.time_s <= i->points[i->n - 1].time_s)
 		return -EINVAL;
@@ -85,7 +85,7 @@ static int take_line(char *line, bool first, Intensity *i)
 	return 0;
 }
 
-int intensity_parse(const char *text, Intensity *ret, unsigned *ret_line)
+int intensity_parse_from(const char *text, double least, Intensity *ret, unsigned *ret_line)
 {
 	_cleanup_(intensity_done) Intensity i = {};
 	_cleanup_free_ char *copy = strdup(text);
@@ -94,7 +94,7 @@ int intensity_parse(const char *text, Intensity *ret, unsigned *ret_line)
 	int r = copy ? 0 : -ENOMEM;
 
 	while (r >= 0 && (line = strsep(&rest, "\n")))
-		r = take_line(line, n++ == 0, &i);
+		r = take_line(line, n++ == 0, least, &i);
 	if (r < 0) {
 		*ret_line = n;
 		return r;
@@ -102,6 +102,11 @@ int intensity_parse(const char *text, Intensity *ret, unsigned *ret_line)
 	*ret = i;
 	i = (Intensity){};
 	return 0;
+}
+
+int intensity_parse(const char *text, Intensity *ret, unsigned *ret_line)
+{
+	return intensity_parse_from(text, 0, ret, ret_line);
 }
 
 void intensity_done(Intensity *i)

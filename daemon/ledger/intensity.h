@@ -30,6 +30,8 @@ typedef struct Intensity {
 
 /* 0, or -EINVAL with the number of the first line that makes no sense, or -ENOMEM. */
 int intensity_parse(const char *text, Intensity *ret, unsigned *ret_line);
+/* The same of other figures in such a file, as prices are, none of which is below this. */
+int intensity_parse_from(const char *text, double least, Intensity *ret, unsigned *ret_line);
 void intensity_done(Intensity *i);
 /* g of CO2e a kWh at that time; NAN: not known. */
 double intensity_at(const Intensity *i, int64_t time_s);

@@ -2,84 +2,23 @@
 
 /* Limits by a calendar: claims of class "schedule" while its windows are open. */
 
-#include <errno.h>
-
-#include "base/clock.h"
-#include "base/log.h"
 #include "signal/calendar.h"
-#include "signal/signal.h"
-#include "signal/wall-timer.h"
+#include "signal/follow.h"
 
-#define FAR ((time_t)1 << 33)
-
-typedef struct State {
-	const Calendar *calendar;
-	Holder *holder;
-	WallTimer *timer;
-} State;
-
-static int look_once(State *s)
+static int want(void *userdata, time_t now, Wishes *ret, time_t *ret_again)
 {
-	_cleanup_(wishes_done) Wishes wishes = { 0 };
-	time_t again;
-	int r;
-
-	/* from here on the timer notices that the clock is set */
-	(void)wall_timer_set(s->timer, FAR);
-	tzset();
-	r = calendar_wishes(s->calendar, (time_t)(realtime_us() / USEC_PER_SEC), &wishes, &again);
-	if (r >= 0)
-		r = holder_hold(s->holder, &wishes);
-	return r < 0 ? r : wall_timer_set(s->timer, again);
-}
-
-static int look(State *s)
-{
-	int r;
-
-	do
-		r = look_once(s);
-	while (r == -ECANCELED);
-	return r;
-}
-
-static void on_time(void *userdata)
-{
-	State *s = userdata;
-	int r = look(s);
-
-	if (r >= 0)
-		return;
-	log_error_errno(r, "The calendar cannot be followed now: trying again in a minute");
-	(void)wall_timer_set(s->timer, (time_t)(realtime_us() / USEC_PER_SEC) + 60);
-}
-
-static void stop(void *state)
-{
-	State *s = state;
-
-	wall_timer_free(s->timer);
-	free(s);
+	return calendar_wishes(userdata, now, ret, ret_again);
 }
 
 static int start(const SignalHost *host, void *config, const void *before, void **ret)
 {
-	State *s = calloc(1, sizeof(*s));
-	int r;
-
 	(void)before;
-	if (!s)
-		return -ENOMEM;
-	s->calendar = config;
-	s->holder = host->holder;
-	r = wall_timer_new(host->event, on_time, s, &s->timer);
-	if (r >= 0)
-		r = look(s);
-	if (r < 0)
-		stop(s);
-	else
-		*ret = s;
-	return r;
+	return follow_new(host, want, config, (Follow **)ret);
+}
+
+static void stop(void *state)
+{
+	follow_free(state);
 }
 
 static int read_config(const char *path, void **ret, size_t *ret_warnings)

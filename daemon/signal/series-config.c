@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include "base/keys.h"
+#include "base/log.h"
+#include "signal/series.h"
+
+#define LEAST_PRICE -1e5
+
+static void series_done(Series *s)
+{
+	free(s->file);
+	free(s->unit);
+	for (size_t i = 0; i < s->n; i++)
+		free(s->thresholds[i].words);
+	free(s->thresholds);
+	intensity_done(&s->figures);
+}
+
+SeriesConfig *series_config_free(SeriesConfig *c)
+{
+	if (!c)
+		return NULL;
+	for (size_t i = 0; i < _SERIES_MAX; i++)
+		series_done(&c->of[i]);
+	free(c);
+	return NULL;
+}
+
+static SeriesConfig *series_config_new(void)
+{
+	_cleanup_(series_config_freep) SeriesConfig *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->of[SERIES_CARBON] = (Series){ .name = "carbon", .unit = strdup("g/kWh") };
+	c->of[SERIES_PRICE] = (Series){ .name = "price", .least = LEAST_PRICE, .unit = strdup("") };
+	return c->of[SERIES_CARBON].unit && c->of[SERIES_PRICE].unit ? TAKE_PTR(c) : NULL;
+}
+
+/* "above 400 until 350 70%"; the limit may have a blank before its unit. */
+static int parse_threshold(char *const *words, Threshold *t)
+{
+	size_t n = strv_length(words), at = 2;
+	_cleanup_free_ char *limit = NULL;
+
+	if (n < 3 || !streq(words[0], "above") || parse_double(words[1], &t->above) < 0)
+		return -EINVAL;
+	t->until = t->above;
+	if (streq(words[2], "until")) {
+		if (n < 5 || parse_double(words[3], &t->until) < 0 || t->until > t->above)
+			return -EINVAL;
+		at = 4;
+	}
+	if (n > at + 2)
+		return -EINVAL;
+	limit = text_printf("%s%s", words[at], words[at + 1] ?: "");
+	return limit ? parse_limit(limit, &t->limit, &t->unit) : -ENOMEM;
+}
+
+static int take_limit(const IniLine *l, void *series)
+{
+	_cleanup_(strv_freep) char **words = strv_split(l->value);
+	Series *s = series;
+	Threshold t = { 0 }, *place;
+	int r = words ? parse_threshold(words, &t) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < s->n; i++)
+		if (streq(s->thresholds[i].words, l->value))
+			return -EINVAL;
+	t.words = strdup(l->value);
+	place = t.words ? ARRAY_GROW(s->thresholds, s->n) : NULL;
+	if (!place) {
+		free(t.words);
+		return -ENOMEM;
+	}
+	*place = t;
+	return 0;
+}
+
+static int kind_from_name(const char *name)
+{
+	if (streq(name, "average"))
+		return CARBON_AVERAGE;
+	return streq(name, "marginal") ? CARBON_MARGINAL : -EINVAL;
+}
+
+static bool is_path(const char *s)
+{
+	return *s == '/';
+}
+
+static bool is_short(const char *s)
+{
+	return strlen(s) <= 16;
+}
+
+#define LIMIT_EXPECTED "\"above 400 until 350 70%\" or \"above 400 350W\", each once"
+
+static const Key carbon_keys[] = {
+	{ "file", KEY_TEXT, KEY_AT(Series, file), .expected = "an absolute path",
+	  .is_valid = is_path },
+	{ "kind", KEY_NAME, KEY_AT(Series, kind), .expected = "average or marginal",
+	  .from_name = kind_from_name },
+	{ "limit", KEY_CUSTOM, .many = true, .expected = LIMIT_EXPECTED, .take = take_limit },
+};
+static const Key price_keys[] = {
+	{ "file", KEY_TEXT, KEY_AT(Series, file), .expected = "an absolute path",
+	  .is_valid = is_path },
+	{ "unit", KEY_TEXT, KEY_AT(Series, unit), .expected = "a unit such as EUR/MWh",
+	  .is_valid = is_short },
+	{ "limit", KEY_CUSTOM, .many = true, .expected = LIMIT_EXPECTED, .take = take_limit },
+};
+
+static int open_carbon(const IniLine *l, const char *rest, void *userdata, void **ret)
+{
+	(void)l, (void)rest;
+	*ret = &((SeriesConfig *)userdata)->of[SERIES_CARBON];
+	return 0;
+}
+
+static int open_price(const IniLine *l, const char *rest, void *userdata, void **ret)
+{
+	(void)l, (void)rest;
+	*ret = &((SeriesConfig *)userdata)->of[SERIES_PRICE];
+	return 0;
+}
+
+static const KeySection sections[] = {
+	{ "carbon", NULL, KEY_LIST(carbon_keys), .open = open_carbon },
+	{ "price", NULL, KEY_LIST(price_keys), .open = open_price },
+};
+
+typedef struct Reader {
+	SeriesConfig *config;
+	size_t warnings;
+} Reader;
+
+static int on_line(const IniLine *l, void *userdata)
+{
+	Reader *reader = userdata;
+	int r = keys_apply(sections, ELEMENTSOF(sections), l, reader->config);
+
+	if (r == -EINVAL || r == -ENOENT)
+		reader->warnings++;
+	return r == -ENOMEM ? r : 0;
+}
+
+static void check(Reader *reader)
+{
+	for (size_t i = 0; i < _SERIES_MAX; i++) {
+		const Series *s = &reader->config->of[i];
+
+		if (!s->n || s->file)
+			continue;
+		log_warning("[%s]: file= is missing: its limits never hold", s->name);
+		reader->warnings++;
+	}
+}
+
+int series_config_read_text(const char *path, const char *text, SeriesConfig **ret,
+			    size_t *ret_warnings)
+{
+	_cleanup_(series_config_freep) SeriesConfig *c = series_config_new();
+	Reader reader = { .config = c };
+	int r = c ? ini_read_text(path, text, on_line, &reader) : -ENOMEM;
+
+	if (r < 0 && r != -EBADMSG)
+		return r;
+	reader.warnings += r == -EBADMSG;
+	check(&reader);
+	*ret = TAKE_PTR(c);
+	*ret_warnings = reader.warnings;
+	return 0;
+}
+
+int series_config_read(const char *path, SeriesConfig **ret, size_t *ret_warnings)
+{
+	_cleanup_free_ char *text = NULL;
+	int r = ini_load(path, &text);
+
+	return r < 0 ? r : series_config_read_text(path, text, ret, ret_warnings);
+}
