@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 void feed_see(FeedState *f, FeedSeen seen, const char *words, uint64_t now_us)
 {
@@ -31,4 +32,13 @@ FeedChange feed_settle(FeedState *f, const FeedRules *rules, uint64_t now_us)
 		return FEED_STAYS;
 	f->failing = false;
 	return FEED_IS_LOST;
+}
+
+uint64_t feed_settles_at(const FeedState *f, const FeedRules *rules)
+{
+	uint64_t lost = f->seen_us + rules->lost_us;
+
+	if (!f->failing)
+		return USEC_NEVER;
+	return f->sound_since_us ? MIN(lost, f->sound_since_us + rules->back_us) : lost;
 }

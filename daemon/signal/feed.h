@@ -28,3 +28,5 @@ typedef enum FeedChange { FEED_STAYS, FEED_IS_BACK, FEED_IS_LOST } FeedChange;
 
 /* Ends the failure whose time is over. */
 FeedChange feed_settle(FeedState *f, const FeedRules *rules, uint64_t now_us);
+/* When that may do something, if nothing is seen until then; USEC_NEVER: it does nothing. */
+uint64_t feed_settles_at(const FeedState *f, const FeedRules *rules);

@@ -24,6 +24,7 @@ struct Power {
 	const PowerConfig *config;
 	const SignalHost *host;
 	sd_event_source *timer;
+	uint64_t look_us; /* when everything is looked at next */
 	SupplyMonitor *monitor;
 	Watched *watched;
 	size_t n;
@@ -62,13 +63,26 @@ static void settle(Watched *w)
 	}
 }
 
+/* The next look, or before that the end of a failure. */
+static int set_timer(Power *p)
+{
+	uint64_t at = p->look_us;
+	int r;
+
+	for (size_t i = 0; i < p->n; i++)
+		at = MIN(at, feed_settles_at(&p->watched[i].state, &p->config->rules));
+	r = sd_event_source_set_time(p->timer, at);
+	return r < 0 ? r : sd_event_source_set_enabled(p->timer, SD_EVENT_ONESHOT);
+}
+
 static int apply(Power *p)
 {
 	_cleanup_(wishes_done) Wishes wishes = { 0 };
-	int r = 0;
+	int r;
 
 	for (size_t i = 0; i < p->n; i++)
 		settle(&p->watched[i]);
+	r = set_timer(p);
 	for (size_t i = 0; r >= 0 && i < p->n; i++)
 		if (p->watched[i].state.failing)
 			r = feed_wishes(p->config, p->watched[i].feed, p->watched[i].state.words,
@@ -106,6 +120,7 @@ static void look_at_kernel(Power *p, FeedKind kind)
 
 static void look(Power *p)
 {
+	p->look_us = now_us() + p->config->poll_us;
 	look_at_kernel(p, FEED_SUPPLY);
 	look_at_kernel(p, FEED_ALARM);
 	(void)apply(p);
@@ -125,12 +140,13 @@ static void on_supply(void *userdata)
 static int on_timer(sd_event_source *s, uint64_t usec, void *userdata)
 {
 	Power *p = userdata;
-	int r;
 
-	(void)usec;
-	look(p);
-	r = sd_event_source_set_time_relative(s, p->config->poll_us);
-	return r < 0 ? r : sd_event_source_set_enabled(s, SD_EVENT_ONESHOT);
+	(void)s, (void)usec;
+	if (now_us() >= p->look_us)
+		look(p);
+	else
+		(void)apply(p);
+	return 0;
 }
 
 static void take_over(Watched *w, const Power *before)
@@ -177,8 +193,7 @@ int power_start(const SignalHost *host, const PowerConfig *config, const Power *
 	p->host = host;
 	r = watch_feeds(p, before);
 	if (r >= 0)
-		r = sd_event_add_time_relative(host->event, &p->timer, CLOCK_BOOTTIME,
-					       config->poll_us, 0, on_timer, p);
+		r = sd_event_add_time(host->event, &p->timer, CLOCK_BOOTTIME, 0, 0, on_timer, p);
 	if (r >= 0)
 		r = supply_monitor_new(host->event, on_supply, p, &p->monitor);
 	if (r < 0)

@@ -61,6 +61,9 @@ static void a_failure_ends_when_power_is_back_for_long_enough_or_nothing_is_know
 		if (feed_settle(&f, &rules, now) != steps[i].change ||
 		    f.failing != steps[i].failing)
 			fail_msg("at %llu s (step %zu)", (unsigned long long)steps[i].at_s, i);
+		assert_true(feed_settles_at(&f, &rules) > now);
+		if (steps[i].at_s == 150)
+			assert_int_equal(feed_settles_at(&f, &rules), 171 * USEC_PER_SEC);
 	}
 	assert_string_equal(f.words, "offline");
 }
