@@ -26,7 +26,7 @@ typedef enum ClaimScope { SCOPE_NODE, SCOPE_GROUP, SCOPE_DEVICE } ClaimScope;
 /* The process that made a claim, as the kernel knows it, where it is known. */
 typedef struct ClaimMaker {
 	bool known;
-	uint32_t uid;
+	uint32_t uid; /* 0 where it is not known */
 	uint32_t pid; /* 0: unknown, or of an earlier boot */
 	char *unit;   /* of systemd; NULL: it was in none */
 } ClaimMaker;
@@ -96,9 +96,15 @@ bool claim_change_limits(const ClaimChange *change);
 size_t claims_drop_owner(Claims *c, const char *owner);
 /* Ends what has expired. Returns how many it ended. */
 size_t claims_expire(Claims *c, uint64_t now_us);
+/* May this user change it, and make another one instead? Its maker and root may. One whose maker
+ * nobody knows is root's. */
+bool claim_yields_to(const Claim *claim, uint32_t uid);
 /* Is this one of those that the new claim was made instead of: of the same source, class, scope and
- * target, and both standing or both of one owner? False unless new->replaces. */
+ * target, of a user to whom it yields, and both standing or both of one owner? False unless
+ * new->replaces. */
 bool claim_replaces(const Claim *new, const Claim *old);
+/* One that the new claim would replace if it were of the same user; NULL: there is none. */
+const Claim *claims_unyielding(const Claims *c, const Claim *new);
 /* Ends all that the claim replaces. Returns how many it ended. */
 size_t claims_replace(Claims *c, uint64_t cookie);
 /* Its owner is away: it ends by its expiry, unless it is adopted or renewed before. */
@@ -111,8 +117,8 @@ void claims_orphan(Claims *c, uint64_t until_us);
 /* The owner lives: its claims have the expiry again that they were made with. Returns how many. */
 size_t claims_adopt(Claims *c, const char *bus, const char *owner);
 /* The claim made before since_us that the new one renews: of the same source, class, scope and
- * target, and either orphaned, if possible with the same limit, or of the same owner and with the
- * same limit. 0: none. */
+ * target, of a user to whom it yields, and either orphaned, if possible with the same limit, or of
+ * the same owner and with the same limit. 0: none. */
 uint64_t claims_renewed_by(const Claims *c, uint64_t cookie, uint64_t since_us);
 /* When the next claim starts or expires; USEC_NEVER for never. */
 uint64_t claims_next_event(const Claims *c, uint64_t now_us);

@@ -10,10 +10,29 @@ static bool same_wish(const Claim *a, const Claim *b)
 	       streq(a->source, b->source) && streq(a->target ?: "", b->target ?: "");
 }
 
-bool claim_replaces(const Claim *new, const Claim *old)
+bool claim_yields_to(const Claim *claim, uint32_t uid)
+{
+	return uid == 0 || claim->maker.uid == uid;
+}
+
+static bool would_replace(const Claim *new, const Claim *old)
 {
 	return new->replaces &&new->cookie != old->cookie &&same_wish(new, old) &&
 	       streq(new->owner ?: "", old->owner ?: "");
+}
+
+bool claim_replaces(const Claim *new, const Claim *old)
+{
+	return would_replace(new, old) && claim_yields_to(old, new->maker.uid);
+}
+
+const Claim *claims_unyielding(const Claims *c, const Claim *new)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (would_replace(new, &c->claims[i]) &&
+		    !claim_yields_to(&c->claims[i], new->maker.uid))
+			return &c->claims[i];
+	return NULL;
 }
 
 static bool is_replaced(const Claim *old, const void *new)
@@ -69,7 +88,8 @@ static int renewal_fit(const Claim *new, const Claim *old)
 {
 	bool same_limit = new->limit == old->limit &&new->unit == old->unit;
 
-	if (!new->owner || !old->owner || !same_wish(new, old))
+	if (!new->owner || !old->owner || !same_wish(new, old) ||
+	    !claim_yields_to(old, new->maker.uid))
 		return 0;
 	if (claim_orphaned(old))
 		return same_limit ? 2 : 1;

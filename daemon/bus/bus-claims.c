@@ -10,11 +10,10 @@
 #include "bus/bus-internal.h"
 
 #define MAKER_CREDS                                                                                \
-	(SD_BUS_CREDS_PID | SD_BUS_CREDS_EUID | SD_BUS_CREDS_COMM | SD_BUS_CREDS_UNIT |            \
-	 SD_BUS_CREDS_AUGMENT)
+	(SD_BUS_CREDS_PID | SD_BUS_CREDS_COMM | SD_BUS_CREDS_UNIT | SD_BUS_CREDS_AUGMENT)
 
-/* Who asks, for people to read; the daemon decides nothing by it. Where the caller does not say a
- * source, its command's name is one. */
+/* Who asks. By the user it is decided who may change the claim later, and the rest is for people to
+ * read. Where the caller does not say a source, its command's name is one. */
 typedef struct Asking {
 	ClaimMaker maker;
 	char *source;
@@ -26,21 +25,20 @@ static void asking_clear(Asking *a)
 	free(a->source);
 }
 
-static int find_asking(sd_bus_message *m, Asking *ret)
+static int find_asking(Bus *b, sd_bus_message *m, Asking *ret)
 {
 	_cleanup_(sd_bus_creds_unrefp) sd_bus_creds *creds = NULL;
 	const char *comm = sd_bus_message_get_sender(m), *unit = "";
 	pid_t pid = 0;
-	uid_t uid;
 
 	if (sd_bus_query_sender_creds(m, MAKER_CREDS, &creds) >= 0) {
 		(void)sd_bus_creds_get_comm(creds, &comm);
 		(void)sd_bus_creds_get_unit(creds, &unit);
 		(void)sd_bus_creds_get_pid(creds, &pid);
-		ret->maker.known = sd_bus_creds_get_euid(creds, &uid) >= 0;
-		ret->maker.uid = ret->maker.known ? uid : 0;
 		ret->maker.pid = (uint32_t)pid;
 	}
+	ret->maker.known = true;
+	ret->maker.uid = bus_turns_uid(b->turns, m);
 	ret->source = printable_copy(comm);
 	ret->maker.unit = *unit ? printable_copy(unit) : NULL;
 	return ret->source && !*unit == !ret->maker.unit ? 0 : -ENOMEM;
@@ -84,7 +82,7 @@ static int add_claim(Bus *b, sd_bus_message *m, Claim *claim, bool standing, sd_
 	_cleanup_(bus_call_freep) Call *call = NULL;
 	_cleanup_(asking_clear) Asking asking = {};
 	_cleanup_free_ char *text = NULL;
-	int r = find_asking(m, &asking);
+	int r = find_asking(b, m, &asking);
 
 	if (r < 0)
 		return r;
@@ -152,20 +150,22 @@ static int unknown_claim(uint64_t cookie, sd_bus_error *error)
 				 (unsigned long long)cookie);
 }
 
-/* Names of another bus may come again on this one. */
-static bool is_owner(const Bus *b, const Claim *c, const char *name)
-{
-	return c->owner && !claim_orphaned(c) && b->id && c->bus && streq(c->bus, b->id) &&
-	       streq(c->owner, name);
-}
-
+/* A claim is changed by whoever made it, and by those who may change anything. */
 static int check_may_change(Bus *b, sd_bus_message *m, uint64_t cookie, sd_bus_error *error)
 {
 	const Claim *c = claims_find(control_claims(b->control), cookie);
+	uid_t uid = bus_turns_uid(b->turns, m);
 
 	if (!c)
 		return unknown_claim(cookie, error);
-	return is_owner(b, c, sd_bus_message_get_sender(m)) ? 0 : bus_check_sender(m, error);
+	if (bus_may_change(uid) || claim_yields_to(c, uid))
+		return 0;
+	return sd_bus_error_setf(
+		error, BUS_ERROR_NOT_AUTHORIZED,
+		"%s: claim %llu was made by uid %u, and only that user or root "
+		"may change it: you are uid %u; make a claim of your own beside it",
+		sd_bus_message_get_member(m), (unsigned long long)cookie, c->maker.uid,
+		(unsigned)uid);
 }
 
 /* What is limited is changed when the fast knobs have followed, as of a new claim. */

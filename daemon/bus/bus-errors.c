@@ -63,6 +63,8 @@ int bus_manager_error(sd_bus_error *error, int r, const char *text, const char *
 		name = invalid;
 	else if (r == -ENOENT)
 		name = missing;
+	else if (r == -EACCES)
+		name = BUS_ERROR_NOT_AUTHORIZED;
 	else if (r == -EBUSY || r == -EPERM)
 		name = BUS_ERROR_REFUSED;
 	else if (r == -E2BIG)

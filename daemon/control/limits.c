@@ -68,15 +68,29 @@ static int check_target(const Fleet *f, const Claim *c, char **ret_error)
 	return -ENODEV;
 }
 
+static int check_replaced(const Claims *claims, const Claim *new, char **ret_error)
+{
+	const Claim *old = claims_unyielding(claims, new);
+
+	if (!old)
+		return 0;
+	*ret_error = text_printf("claim %llu of the same source and class was made by uid %u, and "
+				 "only that user or root may replace it: without \"replace\", or "
+				 "as another source, the new claim stands beside it",
+				 (unsigned long long)old->cookie, old->maker.uid);
+	return -EACCES;
+}
+
 int limits_add(Limits *l, const Claim *claim, const Tools *t, uint64_t *ret_cookie,
 	       char **ret_error)
 {
 	Claim c = *claim;
 	int r = check_target(t->fleet, claim, ret_error);
 
+	if (r >= 0)
+		r = check_replaced(l->claims, claim, ret_error);
 	if (r >= 0 && claim->pins)
 		r = limits_check_pin(l, claim, t, ret_error);
-
 	if (r < 0)
 		return r;
 	c.created_us = t->now_us;

@@ -136,6 +136,8 @@ if [[ $(id -u) == 0 ]] && id nobody >/dev/null 2>&1; then
 		"WakeTest nvme0"; do
 		ok "${method%% *} is for root alone" grep -q "Error.NotAuthorized" <(as_nobody $method)
 	done
+	ok "who may change a claim is said" grep -q "claim $cookie was made by uid 0, and only that user or root" \
+		<(as_nobody Renew "$cookie" 9)
 	is "the claim is as it was" "$(property 'Claims | map(.Limit)')" '[100]'
 	status "it is cleared" 0 ctl clear --all
 	ok "anyone may look" grep -q "objectpath" <(as_nobody ListDevices)

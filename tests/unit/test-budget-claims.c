@@ -239,6 +239,39 @@ static void a_replacement_ends_those_of_the_same_wish_alone(void **state)
 	assert_int_equal(cookie, 4);
 }
 
+static void a_claim_is_replaced_by_its_user_and_by_root_alone(void **state)
+{
+	_cleanup_(claims_freep) Claims *c = claims_new();
+	Claim alices = watts_350, bobs, roots;
+	uint64_t first;
+
+	(void)state;
+	alices.source = (char *)"hook";
+	alices.replaces = true;
+	bobs = roots = alices;
+	alices.maker = (ClaimMaker){ .known = true, .uid = 1000 };
+	bobs.maker = (ClaimMaker){ .known = true, .uid = 1001 };
+	roots.maker.known = true;
+	first = add(c, alices);
+	assert_ptr_equal(claims_unyielding(c, &bobs), claims_find(c, first));
+	assert_int_equal(claims_replace(c, add(c, bobs)), 0);
+	assert_ptr_equal(claims_unyielding(c, &alices), claims_get(c, 1));
+	assert_int_equal(claims_replace(c, add(c, alices)), 1);
+	assert_null(claims_find(c, first));
+	assert_null(claims_unyielding(c, &roots));
+	assert_int_equal(claims_replace(c, add(c, roots)), 2);
+	assert_non_null(claims_unyielding(c, &alices));
+}
+
+static void what_nobody_knows_the_maker_of_is_roots(void **state)
+{
+	const Claim claim = {};
+
+	(void)state;
+	assert_true(claim_yields_to(&claim, 0));
+	assert_false(claim_yields_to(&claim, 1000));
+}
+
 static void scopes_do_not_mix(void **state)
 {
 	_cleanup_(claims_freep) Claims *c = claims_new();
@@ -280,6 +313,8 @@ int main(void)
 		cmocka_unit_test(a_claim_counts_from_its_start_until_its_expiry),
 		cmocka_unit_test(an_owner_that_leaves_takes_only_its_own_claims),
 		cmocka_unit_test(a_replacement_ends_those_of_the_same_wish_alone),
+		cmocka_unit_test(a_claim_is_replaced_by_its_user_and_by_root_alone),
+		cmocka_unit_test(what_nobody_knows_the_maker_of_is_roots),
 		cmocka_unit_test(scopes_do_not_mix),
 		cmocka_unit_test(names_go_there_and_back),
 	};

@@ -39,18 +39,24 @@ static void on_replaced(uint64_t old, uint64_t new, void *userdata)
 	e->n_replaced++;
 }
 
-static uint64_t claim_of(Fixture *f, const char *owner, double percent)
+static uint64_t claim_of_user(Fixture *f, uint32_t uid, const char *owner, double percent)
 {
 	const Claim c = { .class = CLASS_OPERATOR,
 			  .limit = percent,
 			  .unit = LIMIT_PERCENT,
 			  .source = (char *)"hook",
 			  .reason = (char *)"",
+			  .maker = { .known = true, .uid = uid },
 			  .owner = (char *)owner,
 			  .bus = (char *)BUS,
 			  .expiry_us = USEC_NEVER };
 
 	return fixture_claim(f, &c);
+}
+
+static uint64_t claim_of(Fixture *f, const char *owner, double percent)
+{
+	return claim_of_user(f, 0, owner, percent);
 }
 
 static void restart(Fixture *f, Ended *e)
@@ -149,6 +155,23 @@ static void each_new_claim_renews_one(void **state)
 	fixture_close(&f);
 }
 
+static void another_users_claim_renews_none(void **state)
+{
+	uint64_t cookie;
+	Fixture f;
+	Ended e;
+
+	(void)state;
+	open_node(&f, TINY);
+	cookie = claim_of_user(&f, 1000, ":1.5", 70);
+	restart(&f, &e);
+	claim_of_user(&f, 1001, ":1.6", 70);
+	assert_non_null(find(&f, cookie));
+	claim_of_user(&f, 1000, ":1.7", 70);
+	assert_null(find(&f, cookie));
+	fixture_close(&f);
+}
+
 /* A second wish of an owner that has been there all the time is not the first one made anew. */
 static void an_adopted_one_is_renewed_by_the_same_claim_alone(void **state)
 {
@@ -213,6 +236,7 @@ int main(void)
 		cmocka_unit_test(one_whose_owner_lives_holds_on_as_it_was_made),
 		cmocka_unit_test(a_namesake_that_leaves_does_not_end_it),
 		cmocka_unit_test(each_new_claim_renews_one),
+		cmocka_unit_test(another_users_claim_renews_none),
 		cmocka_unit_test(each_that_is_replaced_is_told_with_its_successor),
 		cmocka_unit_test(an_adopted_one_is_renewed_by_the_same_claim_alone),
 	};
