@@ -22,6 +22,7 @@ UNITDIR ?= $(PREFIX)/lib/systemd/system
 # journalctl looks nowhere else
 CATALOGDIR ?= $(PREFIX)/lib/systemd/catalog
 DBUSDIR ?= $(PREFIX)/share/dbus-1
+POLKITDIR ?= $(PREFIX)/share/polkit-1/actions
 DATADIR ?= $(PREFIX)/share/storpower
 # where a distribution may put its own storpower.conf; nothing is installed there
 VENDORDIR ?= $(PREFIX)/lib/storpower
@@ -161,6 +162,7 @@ INSTALLED = \
 	644:packaging/prometheus-storpower.rules.yml:$(DATADIR) \
 	644:packaging/storpower.catalog:$(CATALOGDIR) \
 	644:packaging/org.storpower1.conf:$(DBUSDIR)/system.d \
+	644:packaging/org.storpower1.policy:$(POLKITDIR) \
 	644:packaging/org.storpower1.service:$(DBUSDIR)/system-services \
 	644:packaging/storpower.conf:$(PREFIX)/share/doc/storpower \
 	$(foreach f,$(wildcard packaging/signals/*.conf),644:$(f):$(PREFIX)/share/doc/storpower/signals) \

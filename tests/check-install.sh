@@ -44,6 +44,7 @@ noting "$temp/bin/systemctl" systemctl 0
 # staged: nothing of this machine is stopped
 make_in "" install DESTDIR="$temp/staged"
 for file in usr/sbin/storpowerd usr/bin/storpowerctl usr/lib/systemd/system/storpowerd.service \
+            usr/share/polkit-1/actions/org.storpower1.policy \
             usr/share/storpower/balanced.policy usr/share/storpower/profiles/intel-p5510.profile \
             usr/share/storpower/nodes/mixed.node usr/share/man/man8/storpowerd.8 \
             usr/lib/systemd/catalog/storpower.catalog \

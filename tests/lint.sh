@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.." || exit 1
 
 mapfile -t scripts < <(grep -lE --exclude-dir=build --exclude-dir=.git -r -m 1 '^#!/bin/(ba)?sh' .)
 mapfile -t man_pages < <(grep -L '^\.so' man/*.[1-8]) # a page of another's name alone is none
-xml=(daemon/**/*.xml packaging/*.xml packaging/org.storpower1.conf)
+xml=(daemon/**/*.xml packaging/*.xml packaging/org.storpower1.{conf,policy})
 
 man_lint() {
   local findings

@@ -38,16 +38,16 @@ static int find_asking(Bus *b, sd_bus_message *m, Asking *ret)
 		ret->maker.pid = (uint32_t)pid;
 	}
 	ret->maker.known = true;
-	ret->maker.uid = bus_turns_uid(b->turns, m);
+	ret->maker.uid = bus_caller(b, m);
 	ret->source = printable_copy(comm);
 	ret->maker.unit = *unit ? printable_copy(unit) : NULL;
 	return ret->source && !*unit == !ret->maker.unit ? 0 : -ENOMEM;
 }
 
-int bus_caller_text(sd_bus_message *m, char **ret)
+int bus_caller_text(Bus *b, sd_bus_message *m, char **ret)
 {
 	_cleanup_(asking_clear) Asking a = {};
-	int r = find_asking(m, &a);
+	int r = find_asking(b, m, &a);
 
 	if (r < 0)
 		return r;
@@ -109,38 +109,22 @@ static int add_claim(Bus *b, sd_bus_message *m, Claim *claim, bool standing, sd_
 
 int bus_set_budget(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
+	static const BusPermit to_limit = { ACTION_SET_BUDGET, bus_set_budget },
+			       to_pin = { ACTION_CALIBRATE, bus_set_budget };
 	Bus *b = userdata;
 	BusOptions options = { .tolerance_seconds = NAN, .power_state = -1 };
 	Claim claim = {};
-	int r = bus_check_sender(m, error);
+	int r = bus_read_limit(m, &claim.limit, &claim.unit, error);
 
-	if (r >= 0)
-		r = bus_read_limit(m, &claim.limit, &claim.unit, error);
 	if (r >= 0)
 		r = bus_read_options(m, OPTIONS_OF_SET_BUDGET, &options, error);
 	if (r >= 0)
 		r = bus_claim_from_options(b, &options, &claim, error);
 	if (r >= 0)
+		r = bus_authorize(b, m, claim.pins ? &to_pin : &to_limit, error);
+	if (r == 0)
 		r = add_claim(b, m, &claim, options.standing, error);
 	return r; /* answered when it is enforced */
-}
-
-int bus_release(sd_bus_message *m, void *userdata, sd_bus_error *error)
-{
-	Bus *b = userdata;
-	_cleanup_free_ char *text = NULL;
-	uint64_t cookie;
-	int r = bus_check_sender(m, error);
-
-	if (r >= 0)
-		r = sd_bus_message_read(m, "t", &cookie);
-	if (r < 0)
-		return r;
-	r = control_release(b->control, cookie, &text);
-	if (r < 0)
-		return bus_manager_error(error, r, text, BUS_ERROR_UNKNOWN_CLAIM,
-					 BUS_ERROR_UNKNOWN_CLAIM);
-	return sd_bus_reply_method_return(m, NULL);
 }
 
 static int unknown_claim(uint64_t cookie, sd_bus_error *error)
@@ -150,11 +134,40 @@ static int unknown_claim(uint64_t cookie, sd_bus_error *error)
 				 (unsigned long long)cookie);
 }
 
+/* Whoever was let make a claim may end it. */
+static int may_release(Bus *b, sd_bus_message *m, uint64_t cookie, sd_bus_error *error)
+{
+	static const BusPermit permit = { ACTION_RELEASE_OTHER, bus_release };
+	const Claim *c = claims_find(control_claims(b->control), cookie);
+
+	if (!c)
+		return unknown_claim(cookie, error);
+	return claim_yields_to(c, bus_caller(b, m)) ? 0 : bus_authorize(b, m, &permit, error);
+}
+
+int bus_release(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+	Bus *b = userdata;
+	_cleanup_free_ char *text = NULL;
+	uint64_t cookie;
+	int r = sd_bus_message_read(m, "t", &cookie);
+
+	if (r >= 0)
+		r = may_release(b, m, cookie, error);
+	if (r != 0)
+		return r;
+	r = control_release(b->control, cookie, &text);
+	if (r < 0)
+		return bus_manager_error(error, r, text, BUS_ERROR_UNKNOWN_CLAIM,
+					 BUS_ERROR_UNKNOWN_CLAIM);
+	return sd_bus_reply_method_return(m, NULL);
+}
+
 /* A claim is changed by whoever made it, and by those who may change anything. */
-static int check_may_change(Bus *b, sd_bus_message *m, uint64_t cookie, sd_bus_error *error)
+static int check_maker(Bus *b, sd_bus_message *m, uint64_t cookie, sd_bus_error *error)
 {
 	const Claim *c = claims_find(control_claims(b->control), cookie);
-	uid_t uid = bus_turns_uid(b->turns, m);
+	uid_t uid = bus_caller(b, m);
 
 	if (!c)
 		return unknown_claim(cookie, error);
@@ -213,6 +226,7 @@ static int change_from_options(const BusOptions *o, ClaimChange *ret, sd_bus_err
 
 int bus_update(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
+	static const BusPermit permit = { ACTION_SET_BUDGET, bus_update };
 	Bus *b = userdata;
 	BusOptions options = { .tolerance_seconds = NAN };
 	ClaimChange c = {};
@@ -220,18 +234,21 @@ int bus_update(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	int r = sd_bus_message_read(m, "t", &cookie);
 
 	if (r >= 0)
-		r = check_may_change(b, m, cookie, error);
+		r = check_maker(b, m, cookie, error);
 	if (r >= 0)
 		r = bus_read_new_limit(m, &c, error);
 	if (r >= 0)
 		r = bus_read_options(m, OPTIONS_OF_UPDATE, &options, error);
 	if (r >= 0)
 		r = change_from_options(&options, &c, error);
-	return r < 0 ? r : change(b, m, cookie, &c, error);
+	if (r >= 0)
+		r = bus_authorize(b, m, &permit, error);
+	return r ?: change(b, m, cookie, &c, error);
 }
 
 int bus_renew(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
+	static const BusPermit permit = { ACTION_SET_BUDGET, bus_renew };
 	ClaimChange c = { .class = -1, .tolerance_s = NAN, .for_us = USEC_NEVER };
 	Bus *b = userdata;
 	uint64_t cookie;
@@ -239,7 +256,7 @@ int bus_renew(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	int r = sd_bus_message_read(m, "td", &cookie, &for_s);
 
 	if (r >= 0)
-		r = check_may_change(b, m, cookie, error);
+		r = check_maker(b, m, cookie, error);
 	if (r < 0)
 		return r;
 	if (!(for_s > 0 && (for_s <= BUS_SECONDS_MAX || isinf(for_s))))
@@ -249,5 +266,6 @@ int bus_renew(sd_bus_message *m, void *userdata, sd_bus_error *error)
 					 BUS_SECONDS_MAX);
 	if (isfinite(for_s))
 		c.for_us = microseconds(for_s);
-	return change(b, m, cookie, &c, error);
+	r = bus_authorize(b, m, &permit, error);
+	return r ?: change(b, m, cookie, &c, error);
 }

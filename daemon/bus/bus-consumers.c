@@ -58,14 +58,16 @@ static int append_consumer(sd_bus_message *m, const Consumer *c)
 
 int bus_list_consumers(sd_bus_message *call, void *userdata, sd_bus_error *error)
 {
+	static const BusPermit permit = { ACTION_INSPECT, bus_list_consumers, COST_OF_QUESTION };
 	Bus *b = userdata;
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
 	_cleanup_free_ Consumer *consumers = NULL;
 	size_t n = 0;
-	int r = bus_charge(b, call, COST_OF_QUESTION, error);
+	int r = bus_authorize(b, call, &permit, error);
 
-	if (r >= 0)
-		r = control_consumers(b->control, &consumers, &n);
+	if (r != 0)
+		return r;
+	r = control_consumers(b->control, &consumers, &n);
 	if (r >= 0)
 		r = sd_bus_message_new_method_return(call, &m);
 	if (r >= 0)
@@ -80,13 +82,14 @@ int bus_list_consumers(sd_bus_message *call, void *userdata, sd_bus_error *error
 /* The pressure of the machine means nothing where the devices are simulated. */
 int bus_get_waiting(sd_bus_message *call, void *userdata, sd_bus_error *error)
 {
+	static const BusPermit permit = { ACTION_INSPECT, bus_get_waiting, COST_OF_QUESTION };
 	Bus *b = userdata;
 	_cleanup_(waiting_state_clear) WaitingState w = {};
 	_cleanup_free_ char *cgroup = NULL;
 	bool real = !b->config.simulated;
-	int r = bus_charge(b, call, COST_OF_QUESTION, error);
+	int r = bus_authorize(b, call, &permit, error);
 
-	if (r < 0)
+	if (r != 0)
 		return r;
 	control_waiting(b->control, &w);
 	cgroup = printable_copy(real && w.cgroup ? w.cgroup : "");

@@ -26,7 +26,14 @@
 #define BUS_ERROR_REFUSED         "org.storpower1.Error.Refused"
 #define BUS_ERROR_FAILED          "org.storpower1.Error.Failed"
 
+/* One match for all whose leaving matters, because a bus bears only so many a connection
+ * (dbus-daemon: 512). It lets through the names that vanish, and is there while one may. */
+#define BUS_NAME_VANISHED                                                                          \
+	"type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"                \
+	"interface='org.freedesktop.DBus',member='NameOwnerChanged',arg2=''"
+
 typedef struct Turns Turns;
+typedef struct Authority Authority;
 
 /* A method call that is answered later. */
 typedef struct Call {
@@ -45,6 +52,7 @@ struct Bus {
 	char *id; /* of the bus: unique names mean nothing on another one; NULL: unknown */
 	sd_bus_slot *owners_match; /* tells of names that vanish; NULL: no claim has an owner */
 	Turns *turns;
+	Authority *authority;
 	Buckets buckets;    /* what users may ask for yet that is costly */
 	struct Call *calls; /* to be answered later */
 	bool testing;       /* a wake test is under way */
@@ -131,21 +139,46 @@ Turns *bus_turns_end(Turns *t); /* returns NULL */
 /* Whose call it is that is being answered; (uid_t)-1 when the bus would not say. */
 uid_t bus_turns_uid(Turns *t, sd_bus_message *m);
 
-/* bus-errors.c */
-bool bus_may_change(uid_t uid);
-int bus_check_sender(sd_bus_message *m, sd_bus_error *error);
+/* bus-authority.c: who may call what. */
+typedef enum BusAction {
+	ACTION_SET_BUDGET,
+	ACTION_RELEASE_OTHER,
+	ACTION_POLICY,
+	ACTION_INSPECT,
+	ACTION_CALIBRATE,
+	ACTION_WAKE,
+} BusAction;
+
 /* Tokens, see buckets.h. A plan of a thousand drives that do different things takes a quarter of a
  * second, in which nothing else happens. */
 #define COST_OF_PLAN     10.0
 #define COST_OF_QUESTION 1.0
-/* Whoever has asked for too much that is costly comes again later: the error says when. */
-int bus_charge(Bus *b, sd_bus_message *m, double tokens, sd_bus_error *error);
+
+/* What a call takes of those who may not change everything. It lives as long as the program. */
+typedef struct BusPermit {
+	BusAction action;                 /* of polkit */
+	sd_bus_message_handler_t handler; /* of the call; its userdata is the Bus */
+	double tokens; /* of a call that everybody may make; 0 where polkit lets in whom it trusts
+			*/
+} BusPermit;
+
+int bus_authority_begin(Bus *b);
+void bus_authority_end(Bus *b);
+bool bus_may_change(uid_t uid);
+/* May this be done for the caller? 0: yes. 1: polkit is asked, and the handler returns 1; once
+ * polkit allows it the handler is called again with the message. Negative, with a named error set:
+ * no. */
+int bus_authorize(Bus *b, sd_bus_message *m, const BusPermit *permit, sd_bus_error *error);
+/* (uid_t)-1 when the bus would not say. */
+uid_t bus_caller(Bus *b, sd_bus_message *m);
+
+/* bus-errors.c */
 /* Gives an error of control's its name; `invalid` and `missing` name -EINVAL and -ENOENT. */
 int bus_manager_error(sd_bus_error *error, int r, const char *text, const char *invalid,
 		      const char *missing);
 
 /* bus-claims.c */
-int bus_caller_text(sd_bus_message *m, char **ret); /* "storpowerctl (root)" */
+int bus_caller_text(Bus *b, sd_bus_message *m, char **ret); /* "storpowerctl (root)" */
 int bus_set_budget(sd_bus_message *m, void *userdata, sd_bus_error *error);
 int bus_update(sd_bus_message *m, void *userdata, sd_bus_error *error);
 int bus_renew(sd_bus_message *m, void *userdata, sd_bus_error *error);

@@ -43,16 +43,17 @@ static int check_tariff(double price, double g_kwh, const char *kind, double sec
 
 int bus_set_tariff(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
+	static const BusPermit permit = { ACTION_POLICY, bus_set_tariff };
 	Bus *b = userdata;
 	double price, g_kwh, seconds;
 	const char *kind;
-	int r = bus_check_sender(m, error);
+	int r = sd_bus_message_read(m, "ddsd", &price, &g_kwh, &kind, &seconds);
 
 	if (r >= 0)
-		r = sd_bus_message_read(m, "ddsd", &price, &g_kwh, &kind, &seconds);
-	if (r >= 0)
 		r = check_tariff(price, g_kwh, kind, seconds, error);
-	if (r < 0)
+	if (r >= 0)
+		r = bus_authorize(b, m, &permit, error);
+	if (r != 0)
 		return r;
 	control_feed_tariff(b->control,
 			    &(FedTariff){ price, g_kwh, streq(kind, "marginal"), seconds });
@@ -61,15 +62,16 @@ int bus_set_tariff(sd_bus_message *m, void *userdata, sd_bus_error *error)
 
 int bus_count_requests(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
+	static const BusPermit permit = { ACTION_POLICY, bus_count_requests };
 	Bus *b = userdata;
 	uint64_t n;
-	int r = bus_check_sender(m, error);
+	int r = sd_bus_message_read(m, "t", &n);
 
-	if (r >= 0)
-		r = sd_bus_message_read(m, "t", &n);
 	if (r >= 0 && n > REQUESTS_MAX)
 		r = refuse(error, "There are too many requests", "up to 1e12 in a call");
-	if (r < 0)
+	if (r >= 0)
+		r = bus_authorize(b, m, &permit, error);
+	if (r != 0)
 		return r;
 	control_count_requests(b->control, n);
 	return sd_bus_reply_method_return(m, NULL);

@@ -76,9 +76,10 @@ static void on_fresh_for_plan(void *userdata)
 /* A plan depends on what the devices do now, so their figures are refreshed first. */
 static int method_plan(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
-	int r = bus_charge(userdata, m, COST_OF_PLAN, error);
+	static const BusPermit permit = { ACTION_INSPECT, method_plan, COST_OF_PLAN };
+	int r = bus_authorize(userdata, m, &permit, error);
 
-	return r < 0 ? r : bus_when_fresh(userdata, m, on_fresh_for_plan);
+	return r ?: bus_when_fresh(userdata, m, on_fresh_for_plan);
 }
 
 static int method_list_devices(sd_bus_message *call, void *userdata, sd_bus_error *error)
@@ -171,18 +172,19 @@ static int method_explain(sd_bus_message *call, void *userdata, sd_bus_error *er
 
 static int method_set_policy(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
+	static const BusPermit permit = { ACTION_POLICY, method_set_policy };
 	Bus *b = userdata;
 	_cleanup_free_ char *text = NULL, *by = NULL;
 	const char *name;
-	int r = bus_check_sender(m, error);
+	int r = sd_bus_message_read(m, "s", &name);
 
-	if (r >= 0)
-		r = sd_bus_message_read(m, "s", &name);
 	if (r >= 0)
 		r = bus_check_policy_name(name, error);
 	if (r >= 0)
-		r = bus_caller_text(m, &by);
-	if (r < 0)
+		r = bus_authorize(b, m, &permit, error);
+	if (r == 0)
+		r = bus_caller_text(b, m, &by);
+	if (r != 0)
 		return r;
 	r = control_set_policy(b->control, name, by, &text);
 	if (r < 0)
@@ -193,28 +195,31 @@ static int method_set_policy(sd_bus_message *m, void *userdata, sd_bus_error *er
 
 static int method_set_mode(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
+	static const BusPermit permit = { ACTION_POLICY, method_set_mode };
 	Bus *b = userdata;
 	const char *mode;
-	int r = bus_check_sender(m, error);
+	int r = sd_bus_message_read(m, "s", &mode);
 
-	if (r >= 0)
-		r = sd_bus_message_read(m, "s", &mode);
 	if (r < 0)
 		return r;
 	if (!streq(mode, "advise") && !streq(mode, "enforce"))
 		return sd_bus_error_set(error, BUS_ERROR_INVALID_OPTION,
 					"a mode is \"advise\" or \"enforce\"");
+	r = bus_authorize(b, m, &permit, error);
+	if (r != 0)
+		return r;
 	control_set_mode(b->control, streq(mode, "advise"));
 	return sd_bus_reply_method_return(m, NULL);
 }
 
 static int method_reload(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
+	static const BusPermit permit = { ACTION_POLICY, method_reload };
 	Bus *b = userdata;
 	_cleanup_free_ char *text = NULL;
-	int r = bus_check_sender(m, error);
+	int r = bus_authorize(b, m, &permit, error);
 
-	if (r < 0)
+	if (r != 0)
 		return r;
 	r = b->config.reload(b->config.userdata, &text);
 	if (r < 0)
@@ -222,7 +227,8 @@ static int method_reload(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	return sd_bus_reply_method_return(m, NULL);
 }
 
-/* sd-bus lets everybody call: bus_check_sender() refuses with an error of our own. */
+/* sd-bus lets everybody call: bus_authorize() decides, and refuses with an error that has a name.
+ */
 #define OPEN SD_BUS_VTABLE_UNPRIVILEGED
 
 static const sd_bus_vtable manager_methods[] = {

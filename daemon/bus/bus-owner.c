@@ -5,13 +5,6 @@
 #include "base/log.h"
 #include "bus/bus-internal.h"
 
-/* One match for the owners of all claims, because a bus bears only so many a connection
- * (dbus-daemon: 512). It lets through the names that vanish, and is there while a claim has an
- * owner. */
-#define NAME_VANISHED                                                                              \
-	"type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"                \
-	"interface='org.freedesktop.DBus',member='NameOwnerChanged',arg2=''"
-
 static int on_name_vanished(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
 	Bus *b = userdata;
@@ -44,7 +37,8 @@ int bus_owner_watch(Bus *b, const char *name)
 	int r = 0;
 
 	if (!b->owners_match)
-		r = sd_bus_add_match(b->bus, &b->owners_match, NAME_VANISHED, on_name_vanished, b);
+		r = sd_bus_add_match(b->bus, &b->owners_match, BUS_NAME_VANISHED, on_name_vanished,
+				     b);
 	else if (owns_claims(b, name))
 		return 0;
 	/* it may have vanished before: while its call waited, or the daemon was not there */

@@ -41,14 +41,15 @@ static void on_verified(const VerifyResult *v, void *userdata)
 		bus_call_note_sent(answer_verify(c->message, v), "what differs");
 }
 
-/* This is for root alone, because it reads from every touched device. */
+/* It reads from every touched device, and sets what differs again. */
 int bus_verify(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
+	static const BusPermit permit = { ACTION_SET_BUDGET, bus_verify };
 	_cleanup_(bus_call_freep) Call *call = NULL;
 	Bus *b = userdata;
-	int r = bus_check_sender(m, error);
+	int r = bus_authorize(b, m, &permit, error);
 
-	if (r < 0)
+	if (r != 0)
 		return r;
 	call = bus_call_new(b, m);
 	r = call ? control_verify(b->control, on_verified, call) : -ENOMEM;
@@ -80,7 +81,8 @@ int bus_when_fresh(Bus *b, sd_bus_message *m, void (*then)(void *call))
 
 int bus_refresh(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
-	int r = bus_charge(userdata, m, COST_OF_QUESTION, error);
+	static const BusPermit permit = { ACTION_INSPECT, bus_refresh, COST_OF_QUESTION };
+	int r = bus_authorize(userdata, m, &permit, error);
 
-	return r < 0 ? r : bus_when_fresh(userdata, m, on_fresh);
+	return r ?: bus_when_fresh(userdata, m, on_fresh);
 }

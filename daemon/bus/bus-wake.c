@@ -16,17 +16,18 @@ static int wake_error(sd_bus_error *error, int r, const char *text)
 
 int bus_wake(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
+	static const BusPermit permit = { ACTION_WAKE, bus_wake };
 	Bus *b = userdata;
 	_cleanup_free_ char *text = NULL;
 	DeviceState d;
 	const char *device;
-	int r = bus_check_sender(m, error);
+	int r = sd_bus_message_read(m, "s", &device);
 
-	if (r >= 0)
-		r = sd_bus_message_read(m, "s", &device);
 	if (r >= 0 && *device)
 		r = bus_check_device(b, device, &d, error);
-	if (r < 0)
+	if (r >= 0)
+		r = bus_authorize(b, m, &permit, error);
+	if (r != 0)
 		return r;
 	r = control_wake_device(b->control, device, &text);
 	return r < 0 ? wake_error(error, r, text) : sd_bus_reply_method_return(m, NULL);
@@ -75,16 +76,17 @@ static int start_test(Bus *b, sd_bus_message *m, const char *device, sd_bus_erro
 
 int bus_wake_test(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
+	static const BusPermit permit = { ACTION_WAKE, bus_wake_test };
 	Bus *b = userdata;
 	DeviceState d;
 	const char *device;
-	int r = bus_check_sender(m, error);
+	int r = sd_bus_message_read(m, "s", &device);
 
 	if (r >= 0)
-		r = sd_bus_message_read(m, "s", &device);
-	if (r >= 0)
 		r = bus_check_device(b, device, &d, error);
-	if (r < 0)
+	if (r >= 0)
+		r = bus_authorize(b, m, &permit, error);
+	if (r != 0)
 		return r;
 	if (b->testing)
 		return sd_bus_error_setf(error, BUS_ERROR_REFUSED,

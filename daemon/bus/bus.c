@@ -62,6 +62,8 @@ static int register_all(Bus *b)
 	if (r >= 0)
 		r = bus_turns_begin(b);
 	if (r >= 0)
+		r = bus_authority_begin(b);
+	if (r >= 0)
 		r = sd_bus_match_signal(b->bus, NULL, NULL, "/org/freedesktop/DBus/Local",
 					"org.freedesktop.DBus.Local", "Disconnected",
 					on_disconnected, b);
@@ -105,6 +107,7 @@ Bus *bus_close(Bus *b)
 	bus_calls_abandon(b);
 	bus_signals_free(b);
 	sd_bus_slot_unref(b->owners_match);
+	bus_authority_end(b);
 	b->turns = bus_turns_end(b->turns);
 	sd_bus_flush_close_unref(b->bus);
 	sd_event_unref(b->event);

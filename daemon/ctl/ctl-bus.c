@@ -2,8 +2,14 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "ctl/ctl.h"
+
+/* A little longer than the daemon lets polkit take; and what is usual on the bus. */
+#define PASSWORD_PATIENCE_US       (610 * USEC_PER_SEC)
+#define PASSWORD_PATIENCE_LEAST_US (25 * USEC_PER_SEC)
 
 int complain(int status, const char *format, ...)
 {
@@ -111,7 +117,8 @@ static int report(Ctl *c, const char *action, const sd_bus_error *error, int r)
 				action);
 	failed = streq(error->name, "org.storpower1.Error.Failed") ||
 		 (strncmp(error->name, "org.storpower1.Error.", 21) &&
-		  !streq(error->name, SD_BUS_ERROR_ACCESS_DENIED));
+		  !streq(error->name, SD_BUS_ERROR_ACCESS_DENIED) &&
+		  !streq(error->name, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED));
 	complain(0, "%s: %s", action, error->message ?: error->name);
 	ctl_suggest_name(c, error->name);
 	return failed ? STATUS_FAILURE : STATUS_REFUSED;
@@ -140,10 +147,21 @@ int ctl_new_call(Ctl *c, const char *member, sd_bus_message **ret)
 	return new_call(c, BUS_MANAGER, member, ret);
 }
 
+/* Polkit may ask for a password before the daemon does what a call of its manager wants. Root is
+ * not asked, and where an answer is wanted soon nobody is there to type one. */
+static uint64_t let_polkit_ask(const Ctl *c, sd_bus_message *call)
+{
+	if (geteuid() == 0 || !streq(sd_bus_message_get_interface(call), BUS_MANAGER) ||
+	    (c->patience_us && c->patience_us < PASSWORD_PATIENCE_LEAST_US))
+		return c->patience_us;
+	(void)sd_bus_message_set_allow_interactive_authorization(call, true);
+	return c->patience_us + PASSWORD_PATIENCE_US;
+}
+
 int ctl_call(Ctl *c, sd_bus_message *call, sd_bus_message **ret_reply)
 {
 	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
-	int r = sd_bus_call(c->bus, call, c->patience_us, &error, ret_reply);
+	int r = sd_bus_call(c->bus, call, let_polkit_ask(c, call), &error, ret_reply);
 
 	return r < 0 ? report(c, sd_bus_message_get_member(call), &error, r) : STATUS_OK;
 }

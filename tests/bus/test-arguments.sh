@@ -132,7 +132,7 @@ if [[ $(id -u) == 0 ]] && id nobody >/dev/null 2>&1; then
 	}
 	ok "a claim of root is made" grep -q "uint64" <(call SetBudget 100 % "{'standing': <true>}")
 	cookie=$(property 'Claims[0].Cookie')
-	for method in "Update $cookie 50 % {}" "Renew $cookie 9" "SetBudget 50 % {}" "Release 1" "SetPolicy balanced" "SetMode advise" Reload Verify "Wake nvme0" \
+	for method in "Update $cookie 50 % {}" "Renew $cookie 9" "SetBudget 50 % {}" "Release $cookie" "SetPolicy balanced" "SetMode advise" Reload Verify "Wake nvme0" \
 		"WakeTest nvme0"; do
 		ok "${method%% *} is for root alone" grep -q "Error.NotAuthorized" <(as_nobody $method)
 	done

@@ -43,9 +43,10 @@ def fields_of(data):
 
 
 class Message:
-    def __init__(self, kind, fields, body):
-        self.kind, self.body = kind, body # 2: an answer, 3: an error
+    def __init__(self, kind, serial, fields, body):
+        self.kind, self.serial, self.body = kind, serial, body # 1: a call, 2: an answer, 3: an error
         self.answers, self.error = fields.get(5), fields.get(4)
+        self.member, self.sender = fields.get(3), fields.get(7)
 
     def text(self):
         """The first string of the body."""
@@ -80,16 +81,18 @@ class Client:
 
     def messages(self):
         """The answers and errors that have come."""
+        return (message for message in self.received() if message.kind in (2, 3))
+
+    def received(self):
         data = self.socket.recv(1 << 20)
         if not data:
             sys.exit("the bus has hung up")
         self.bytes += data
         while len(self.bytes) >= 16:
-            kind, body, fields = self.bytes[1], *struct.unpack_from("<I4xI", self.bytes, 4)
+            kind, body, serial, fields = self.bytes[1], *struct.unpack_from("<III", self.bytes, 4)
             start = 16 + fields + -fields % 8
             if len(self.bytes) < start + body:
                 return
-            message = Message(kind, fields_of(self.bytes[16:16 + fields]), self.bytes[start:start + body])
+            message = Message(kind, serial, fields_of(self.bytes[16:16 + fields]), self.bytes[start:start + body])
             self.bytes = self.bytes[start + body:]
-            if kind in (2, 3):
-                yield message
+            yield message
