@@ -7,7 +7,7 @@ storpowerd=$build/storpowerd
 node=${NODE:-$root/policies/nodes/tiny.node}
 what=(--simulate="$node" --no-bpf)
 address=unix:path=$tmp/bus
-bus_pid= daemon_pid=
+bus_pid= daemon_pid= polkit_pid=
 export STORPOWER_BUS=$address DBUS_SESSION_BUS_ADDRESS=$address
 
 for tool in dbus-daemon gdbus jq python3; do
@@ -94,6 +94,31 @@ property() {
 	ctl status --json=short | jq -c ".$1"
 }
 
+has_name() { # BUS-NAME
+	gdbus call --session --dest org.freedesktop.DBus --object-path /org/freedesktop/DBus \
+		--method org.freedesktop.DBus.NameHasOwner "$1" | grep -q true
+}
+
+# authority.py in the place of polkit; see there for its words
+start_polkit() { # WORD
+	polkit_says "$1"
+	"$root/tests/bus/authority.py" "$tmp/bus" "$tmp/polkit" &
+	polkit_pid=$!
+	eventually has_name org.freedesktop.PolicyKit1
+}
+
+polkit_says() { # WORD: the file is never seen half written
+	mkdir -p "$tmp/polkit"
+	echo "$1" >"$tmp/polkit/next"
+	mv "$tmp/polkit/next" "$tmp/polkit/answer"
+}
+
+stop_polkit() {
+	kill "$polkit_pid"
+	wait "$polkit_pid" 2>/dev/null
+	polkit_pid=
+}
+
 property_is() {
 	[[ $(property "$1") == "$2" ]]
 }
@@ -124,6 +149,7 @@ stop_all() { # FAILED
 		kill "$daemon_pid" 2>/dev/null
 		wait "$daemon_pid" 2>/dev/null
 	fi
+	[[ -z $polkit_pid ]] || stop_polkit
 	[[ -n $bus_pid ]] && kill "$bus_pid" 2>/dev/null
 	if (($1)) && [[ -s $tmp/daemon.log ]]; then
 		echo "# the daemon's last words:"

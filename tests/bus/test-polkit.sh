@@ -8,25 +8,6 @@
 ((EUID == 0)) || skip_all "only root can call as another user"
 NOBODY=65534 OTHER=1
 none='@a{sv} {}'
-polkit_pid=
-start_polkit() {
-	"$root/tests/bus/authority.py" "$tmp/bus" "$tmp/polkit" &
-	polkit_pid=$!
-	eventually has_name org.freedesktop.PolicyKit1
-}
-stop_polkit() {
-	[[ ! $polkit_pid ]] || { kill "$polkit_pid"; wait "$polkit_pid"; } 2>/dev/null
-	polkit_pid=
-}
-at_end=(stop_polkit "${at_end[@]}")
-has_name() {
-	gdbus call --session --dest org.freedesktop.DBus --object-path /org/freedesktop/DBus \
-		--method org.freedesktop.DBus.NameHasOwner "$1" | grep -q true
-}
-polkit_says() { # WORD: the file is never seen half written
-	echo "$1" >"$tmp/polkit/next"
-	mv "$tmp/polkit/next" "$tmp/polkit/answer"
-}
 forget_questions() {
 	: >"$tmp/polkit/questions"
 }
@@ -56,10 +37,9 @@ ok "the actions that the daemon asks about are those that are installed" \
 ok "and those of the manual" \
 	diff "$tmp/actions" <(sed -n 's/^\.It \(org\.storpower1\.[a-z-]*\)$/\1/p' "$root/man/org.storpower1.5" | sort -u)
 
-mkdir "$tmp/polkit"
 start_bus
 start_daemon
-chmod 711 "$tmp" "$tmp/polkit" # for others to get to the bus
+chmod 711 "$tmp" # for others to get to the bus
 
 echo "# --- without polkit"
 ok "without polkit on the bus a limit is for root alone, which is said" \
@@ -69,8 +49,7 @@ ok "everybody may look" grep -q "Optimal" <(as $NOBODY Plan 90 % "$none")
 ok "no claim was made" claim_count_is 0
 
 echo "# --- polkit that answers at once"
-polkit_says yes
-start_polkit
+start_polkit yes
 forget_questions
 ok "whom polkit allows it sets a limit" grep -q "uint64" <(as $NOBODY SetBudget 90 % "{'standing': <true>}")
 ok "polkit was asked once, and not to ask anybody for a password" asked_are "org.storpower1.set-budget 0"
@@ -194,7 +173,7 @@ ok "a polkit that goes away has allowed nothing" makers_are "[0]"
 ok "its askers are told" grep -q "Error.NotAuthorized: SetBudget" "$tmp/other"
 clear_all
 
-start_polkit
+start_polkit later
 forget_questions
 (as $NOBODY SetBudget 90 % "{'standing': <true>}") >"$tmp/first" &
 caller=$!

@@ -10,15 +10,10 @@ NOBODY=65534
 none='@a{sv} {}'
 polkitd=/usr/lib/polkit-1/polkitd
 polkit_conf=/usr/share/dbus-1/system.d/org.freedesktop.PolicyKit1.conf
-polkit_pid=
 ((EUID == 0)) || skip_all "only root can run polkitd and call as another user"
 [[ -x $polkitd && -e $polkit_conf ]] || { echo "Bail out! polkitd is missing: run packaging/deps"; exit 1; }
 unshare --mount true 2>/dev/null || skip_all "mounts of its own are not permitted here"
 
-stop_polkitd() {
-	[[ ! $polkit_pid ]] || { kill "$polkit_pid"; wait "$polkit_pid"; } 2>/dev/null
-}
-at_end=(stop_polkitd "${at_end[@]}")
 start_polkitd() {
 	mkdir -p "$tmp/actions" "$tmp/rules"
 	cp "$root/packaging/org.storpower1.policy" "$tmp/actions/"
@@ -37,10 +32,6 @@ start_polkitd() {
 		>"$tmp/polkitd.log" 2>&1 &
 	polkit_pid=$!
 	eventually has_name org.freedesktop.PolicyKit1
-}
-has_name() {
-	gdbus call --session --dest org.freedesktop.DBus --object-path /org/freedesktop/DBus \
-		--method org.freedesktop.DBus.NameHasOwner "$1" | grep -q true
 }
 as() { # UID METHOD ARGUMENT...
 	setpriv --reuid="$1" --regid=65534 --clear-groups gdbus call --session --dest org.storpower1 \

@@ -23,7 +23,7 @@ answered() { # the methods that gave an answer
 }
 # Of the contract: ours, those of sd-bus that say what was wrong, and the bus's own.
 errors_are_named() {
-	! awk '$2 != "answer" { print $1, $2 }' "$tmp/outcomes" | grep -vE ' org\.(storpower1\.Error\.[A-Za-z]+|freedesktop\.DBus\.Error\.(InvalidArgs|LimitsExceeded|PropertyReadOnly|Unknown(Interface|Method|Object|Property)))$'
+	! awk '$2 != "answer" { print $1, $2 }' "$tmp/outcomes" | grep -vE ' org\.(storpower1\.Error\.[A-Za-z]+|freedesktop\.DBus\.Error\.(InvalidArgs|LimitsExceeded|PropertyReadOnly|InteractiveAuthorizationRequired|Unknown(Interface|Method|Object|Property)))$'
 }
 all_called() { # every method of the contract was
 	comm -23 <(grep -o '<method name="[A-Za-z]*"' "$root/daemon/bus/org.storpower1.xml" | cut -d '"' -f 2 | sort) \
@@ -80,6 +80,15 @@ state >"$tmp/after"
 ok "no cap, claim, policy or mode has changed" diff "$tmp/before" "$tmp/after"
 memory_is_bounded "$before"
 ok "the daemon lives" daemon_lives
+
+start_polkit challenge
+status "while polkit wants a password of each they are answered, too" 0 calls $NOBODY "$CLIENTS" $((CALLS / 2))
+ok "or refused by name" errors_are_named
+ok "polkit was asked" grep -q "^org.storpower1.set-budget 0" "$tmp/polkit/questions"
+state >"$tmp/after"
+ok "nothing has changed" diff "$tmp/before" "$tmp/after"
+memory_is_bounded "$before"
+stop_polkit
 
 status "root's calls with random arguments are answered, too" 0 calls 0 20 $((CALLS / 2))
 ok "or refused by name" errors_are_named
