@@ -108,7 +108,8 @@ start_daemon
 status "behind the policy of the bus that is installed each call is answered, too" 0 calls $NOBODY 5 500
 ok "by the daemon, unless it changes something" only_the_open_answer
 ok "everybody is answered what everybody may ask for" grep -q "Manager.ListDevices answer" "$tmp/outcomes"
-ok "and the daemon refuses a limit" grep -q "Manager.SetBudget org.storpower1.Error.NotAuthorized" "$tmp/outcomes"
+ok "and the daemon refuses what changes something" \
+	grep -q "Manager.Reload org.storpower1.Error.NotAuthorized" "$tmp/outcomes"
 stop_daemon TERM
 is "the daemon ends well" "$daemon_status" 0
 done_testing
