@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: 6.12
+# long: all
 # limit: 400
 #
 # Eight SATA disks of one md array, put to sleep by a budget: one IO wakes them all, as many at once as

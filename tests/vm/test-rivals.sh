@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: 6.12
+# long: all
 # limit: 600
 # qemu: -icount shift=2,sleep=off -rtc clock=vm -drive if=none,id=flash,format=raw,file.driver=null-co,file.read-zeroes=on,file.size=64M -device nvme,drive=flash,serial=QEMUNVME1
 #

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: 6.12
+# long: all
 # limit: 500
 #
 # storpowerd puts a disk to sleep although it is read from, written to or exported, by what steers the IO

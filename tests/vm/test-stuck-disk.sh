@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: 6.12
+# long: all
 # limit: 400
 #
 # A disk that will not wake: the operator is told, its pool is kept up, and it is not stopped again before

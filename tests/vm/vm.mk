@@ -33,7 +33,7 @@ vm-image:
 	@tests/vm/prepare
 
 check-vm: vm-image
-	@$(SUB) all vm-tools $(B)/deb/made
+	@$(SUB) all vm-tools
 	@B=$(B) tests/run vm
 
 .PHONY: vm-tools vm-image check-vm
