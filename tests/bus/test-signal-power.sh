@@ -29,8 +29,11 @@ port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0));
 printf '[dummy]\ndriver = dummy-ups\nport = dummy.dev\npollinterval = 1\n' >"$nut/ups.conf"
 printf 'LISTEN 127.0.0.1 %s\nMAXAGE 10\n' "$port" >"$nut/upsd.conf"
 : >"$nut/upsd.users"
+# dummy-ups reads the file again when its time has changed, in whole seconds.
+ups_time=$EPOCHSECONDS
 ups_says() { # STATUS
 	printf 'ups.status: %s\nups.mfr: nobody\n' "$1" >"$nut/dummy.new"
+	touch -d "@$((++ups_time))" "$nut/dummy.new"
 	mv "$nut/dummy.new" "$nut/dummy.dev"
 }
 start_driver() {
