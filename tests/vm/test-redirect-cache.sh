@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: 6.12
+# long: all
 # limit: 600
 #
 # bcache and dm-writecache over a disk that sleeps: half a minute of writes and syncs sends it nothing,
