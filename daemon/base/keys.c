@@ -323,6 +323,34 @@ int keys_apply(const KeySection *sections, size_t n, const IniLine *l, void *use
 	return k ? apply(k, l, into) : complain_of_key(s, l);
 }
 
+typedef struct Reader {
+	const KeySection *sections;
+	size_t n, warnings;
+	void *userdata;
+} Reader;
+
+static int on_line(const IniLine *l, void *userdata)
+{
+	Reader *reader = userdata;
+	int r = keys_apply(reader->sections, reader->n, l, reader->userdata);
+
+	if (r == -EINVAL || r == -ENOENT)
+		reader->warnings++;
+	return r == -ENOMEM ? r : 0;
+}
+
+int keys_read_text(const KeySection *sections, size_t n, const char *path, const char *text,
+		   void *userdata, size_t *ret_warnings)
+{
+	Reader reader = { .sections = sections, .n = n, .userdata = userdata };
+	int r = ini_read_text(path, text, on_line, &reader);
+
+	if (r < 0 && r != -EBADMSG)
+		return r;
+	*ret_warnings = reader.warnings + (r == -EBADMSG);
+	return 0;
+}
+
 bool keys_have(const Key *keys, size_t n, const char *name)
 {
 	return key_of(keys, n, name) != NULL;

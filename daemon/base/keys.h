@@ -78,6 +78,10 @@ typedef struct KeySection {
  * (-EINVAL). What stands below a heading that was complained of is passed over (0). Also -ENOMEM.
  */
 int keys_apply(const KeySection *sections, size_t n, const IniLine *l, void *userdata);
+/* Applies every line of a text. *ret_warnings: how many lines were complained of; the others have
+ * their effect all the same. -ENOMEM. */
+int keys_read_text(const KeySection *sections, size_t n, const char *path, const char *text,
+		   void *userdata, size_t *ret_warnings);
 
 /* Is there a key of that name? */
 bool keys_have(const Key *keys, size_t n, const char *name);

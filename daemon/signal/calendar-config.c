@@ -144,32 +144,15 @@ static const KeySection sections[] = {
 	{ "device", "NAME", KEY_LIST(section_keys), .open = open_device },
 };
 
-typedef struct Reader {
-	Calendar *calendar;
-	size_t warnings;
-} Reader;
-
-static int on_line(const IniLine *l, void *userdata)
-{
-	Reader *reader = userdata;
-	int r = keys_apply(sections, ELEMENTSOF(sections), l, reader->calendar);
-
-	if (r == -EINVAL || r == -ENOENT)
-		reader->warnings++;
-	return r == -ENOMEM ? r : 0;
-}
-
 int calendar_read_text(const char *path, const char *text, Calendar **ret, size_t *ret_warnings)
 {
 	_cleanup_(calendar_freep) Calendar *c = calloc(1, sizeof(*c));
-	Reader reader = { .calendar = c };
-	int r = c ? ini_read_text(path, text, on_line, &reader) : -ENOMEM;
+	int r = c ? keys_read_text(sections, ELEMENTSOF(sections), path, text, c, ret_warnings)
+		  : -ENOMEM;
 
-	if (r < 0 && r != -EBADMSG)
-		return r;
-	*ret = TAKE_PTR(c);
-	*ret_warnings = reader.warnings + (r == -EBADMSG);
-	return 0;
+	if (r >= 0)
+		*ret = TAKE_PTR(c);
+	return r;
 }
 
 int calendar_read(const char *path, Calendar **ret, size_t *ret_warnings)

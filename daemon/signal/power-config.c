@@ -181,52 +181,37 @@ static const KeySection sections[] = {
 	{ "rail", "NAME", KEY_LIST(rail_keys), .open = open_rail },
 };
 
-typedef struct Reader {
-	PowerConfig *config;
-	size_t warnings;
-} Reader;
-
-static int on_line(const IniLine *l, void *userdata)
+/* Returns how many. */
+static size_t drop_incomplete(PowerConfig *c)
 {
-	Reader *reader = userdata;
-	int r = keys_apply(sections, ELEMENTSOF(sections), l, reader->config);
-
-	if (r == -EINVAL || r == -ENOENT)
-		reader->warnings++;
-	return r == -ENOMEM ? r : 0;
-}
-
-static void drop_incomplete(Reader *reader)
-{
-	PowerConfig *c = reader->config;
+	size_t n = 0;
 
 	for (size_t i = 0; i < c->n_feeds; i++) {
 		if (feed_is_complete(c, &c->feeds[i]))
 			continue;
-		reader->warnings++;
+		n++;
 		feed_done(&c->feeds[i]);
 		c->feeds[i--] = c->feeds[--c->n_feeds];
 	}
+	return n;
 }
 
 int power_config_read_text(const char *path, const char *text, PowerConfig **ret,
 			   size_t *ret_warnings)
 {
 	_cleanup_(power_config_freep) PowerConfig *c = calloc(1, sizeof(*c));
-	Reader reader = { .config = c };
+	size_t warnings;
 	int r;
 
 	if (!c)
 		return -ENOMEM;
 	c->rules = (FeedRules){ .back_us = 30 * USEC_PER_SEC, .lost_us = 60 * USEC_PER_SEC };
 	c->poll_us = 2 * USEC_PER_SEC;
-	r = ini_read_text(path, text, on_line, &reader);
-	if (r < 0 && r != -EBADMSG)
+	r = keys_read_text(sections, ELEMENTSOF(sections), path, text, c, &warnings);
+	if (r < 0)
 		return r;
-	reader.warnings += r == -EBADMSG;
-	drop_incomplete(&reader);
+	*ret_warnings = warnings + drop_incomplete(c);
 	*ret = TAKE_PTR(c);
-	*ret_warnings = reader.warnings;
 	return 0;
 }
 

@@ -134,46 +134,33 @@ static const KeySection sections[] = {
 	{ "price", NULL, KEY_LIST(price_keys), .open = open_price },
 };
 
-typedef struct Reader {
-	SeriesConfig *config;
-	size_t warnings;
-} Reader;
-
-static int on_line(const IniLine *l, void *userdata)
+static size_t count_without_file(const SeriesConfig *c)
 {
-	Reader *reader = userdata;
-	int r = keys_apply(sections, ELEMENTSOF(sections), l, reader->config);
+	size_t n = 0;
 
-	if (r == -EINVAL || r == -ENOENT)
-		reader->warnings++;
-	return r == -ENOMEM ? r : 0;
-}
-
-static void check(Reader *reader)
-{
 	for (size_t i = 0; i < _SERIES_MAX; i++) {
-		const Series *s = &reader->config->of[i];
+		const Series *s = &c->of[i];
 
 		if (!s->n || s->file)
 			continue;
 		log_warning("[%s]: file= is missing: its limits never hold", s->name);
-		reader->warnings++;
+		n++;
 	}
+	return n;
 }
 
 int series_config_read_text(const char *path, const char *text, SeriesConfig **ret,
 			    size_t *ret_warnings)
 {
 	_cleanup_(series_config_freep) SeriesConfig *c = series_config_new();
-	Reader reader = { .config = c };
-	int r = c ? ini_read_text(path, text, on_line, &reader) : -ENOMEM;
+	size_t warnings;
+	int r = c ? keys_read_text(sections, ELEMENTSOF(sections), path, text, c, &warnings)
+		  : -ENOMEM;
 
-	if (r < 0 && r != -EBADMSG)
+	if (r < 0)
 		return r;
-	reader.warnings += r == -EBADMSG;
-	check(&reader);
+	*ret_warnings = warnings + count_without_file(c);
 	*ret = TAKE_PTR(c);
-	*ret_warnings = reader.warnings;
 	return 0;
 }
 

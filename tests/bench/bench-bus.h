@@ -5,28 +5,13 @@
 
 #include <systemd/sd-bus.h>
 
+#include "base/bus-connect.h"
 #include "base/cleanup.h"
 #include "base/log.h"
 
 #define SERVICE   "org.storpower1"
 #define OBJECT    "/org/storpower1"
 #define INTERFACE "org.storpower1.Manager"
-
-static inline int open_bus(const char *address, sd_bus **ret)
-{
-	_cleanup_(sd_bus_unrefp) sd_bus *bus = NULL;
-	int r = sd_bus_new(&bus);
-
-	if (r >= 0)
-		r = sd_bus_set_address(bus, address);
-	if (r >= 0)
-		r = sd_bus_set_bus_client(bus, true);
-	if (r >= 0)
-		r = sd_bus_start(bus);
-	if (r >= 0)
-		*ret = TAKE_PTR(bus);
-	return r;
-}
 
 static inline int complain(int r, const char *what, const sd_bus_error *error)
 {

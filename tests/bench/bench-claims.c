@@ -117,7 +117,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "bench-claims [--json=FILE] ADDRESS\n");
 		return 2;
 	}
-	r = open_bus(argv[1], &bus);
+	r = bus_connect(argv[1], &bus);
 	if (r < 0)
 		log_error_errno(r, "%s cannot be reached", argv[1]);
 	else

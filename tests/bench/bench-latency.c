@@ -148,7 +148,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "bench-latency [--json=FILE] ADDRESS NAME DEVICE_US\n");
 		return 2;
 	}
-	r = open_bus(argv[1], &bus);
+	r = bus_connect(argv[1], &bus);
 	if (r < 0)
 		log_error_errno(r, "%s: no bus there", argv[1]);
 	for (size_t c = 0; r >= 0 && c < ELEMENTSOF(classes); c++) {

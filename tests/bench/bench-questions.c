@@ -154,7 +154,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "bench-questions [--json=FILE] ADDRESS NAME SECONDS RATE\n");
 		return 2;
 	}
-	r = open_bus(argv[1], &bus);
+	r = bus_connect(argv[1], &bus);
 	if (r >= 0) {
 		a.bus = bus;
 		r = run(&a, seconds, rate);

@@ -77,7 +77,7 @@ static int connect_all(Storm *s)
 
 	for (size_t i = 0; i < CLAIMS && r >= 0; i++) {
 		if (i < CLIENTS)
-			r = open_bus(s->address, &s->clients[i]);
+			r = bus_connect(s->address, &s->clients[i]);
 		if (r >= 0)
 			r = set_budget(s->clients[i % CLIENTS], 100, "schedule", &s->cookies[i]);
 	}
@@ -104,7 +104,7 @@ static int emergency(Storm *s)
 	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
 	_cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
 	uint64_t began_us = clock_now_us(&clock_boottime), cookie, us;
-	int r = open_bus(s->address, &bus);
+	int r = bus_connect(s->address, &bus);
 
 	if (r >= 0)
 		r = set_budget(bus, 50, "emergency", &cookie);

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "flipped.h"
 #include "journal/operating-file.h"
+#include "test-folder.h"
 
 static OperatingBook *open_book(const char *path)
 {
@@ -114,35 +115,17 @@ static void every_flipped_bit_is_noticed_and_what_is_whole_is_kept(void **state)
 	}
 }
 
-static int make_folder(void **state)
-{
-	char *folder = strdup("/tmp/storpower-test-XXXXXX");
-
-	log_set_max_level(-1);
-	*state = folder;
-	return folder && mkdtemp(folder) ? chdir(folder) : -1;
-}
-
-static int remove_folder(void **state)
-{
-	_cleanup_free_ char *folder = *state;
-	_cleanup_free_ char *command = text_printf("rm -r %s", folder);
-
-	return command && chdir("/") == 0 ? system(command) : -1;
-}
-
-#define book_test(f) cmocka_unit_test_setup_teardown(f, make_folder, remove_folder)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		book_test(what_is_noted_is_known_by_the_next_that_opens_it),
-		book_test(without_a_path_it_is_kept_in_memory),
-		book_test(what_cannot_be_written_holds_for_this_run),
-		book_test(watts_that_no_device_draws_are_left_out),
-		book_test(another_version_is_not_read),
-		book_test(every_flipped_bit_is_noticed_and_what_is_whole_is_kept),
+		file_test(what_is_noted_is_known_by_the_next_that_opens_it),
+		file_test(without_a_path_it_is_kept_in_memory),
+		file_test(what_cannot_be_written_holds_for_this_run),
+		file_test(watts_that_no_device_draws_are_left_out),
+		file_test(another_version_is_not_read),
+		file_test(every_flipped_bit_is_noticed_and_what_is_whole_is_kept),
 	};
 
+	log_set_max_level(-1);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "flipped.h"
 #include "journal/policy-file.h"
+#include "test-folder.h"
 
 #define CHOICE                                                                                     \
 	(PolicyChoice)                                                                             \
@@ -80,25 +81,6 @@ static void every_flipped_bit_is_noticed(void **state)
 	}
 }
 
-static int make_folder(void **state)
-{
-	char *folder = strdup("/tmp/storpower-test-XXXXXX");
-
-	log_set_max_level(-1);
-	*state = folder;
-	return folder && mkdtemp(folder) ? chdir(folder) : -1;
-}
-
-static int remove_folder(void **state)
-{
-	_cleanup_free_ char *folder = *state;
-	_cleanup_free_ char *command = text_printf("rm -r %s", folder);
-
-	return command && chdir("/") == 0 ? system(command) : -1;
-}
-
-#define file_test(f) cmocka_unit_test_setup_teardown(f, make_folder, remove_folder)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -108,5 +90,6 @@ int main(void)
 		file_test(every_flipped_bit_is_noticed),
 	};
 
+	log_set_max_level(-1);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "flipped.h"
 #include "journal/wear-file.h"
+#include "test-folder.h"
 
 #define HOUR      (3600 * USEC_PER_SEC)
 #define DAY       (24 * HOUR)
@@ -445,24 +446,6 @@ static void a_save_that_fails_leaves_the_last_one(void **state)
 	assert_int_equal(get(back, "a")->starts_used, 9);
 	assert_int_equal(wear_book_save(b, "nowhere/wear"), -ENOENT);
 }
-
-static int make_folder(void **state)
-{
-	char *folder = strdup("/tmp/storpower-test-XXXXXX");
-
-	*state = folder;
-	return folder && mkdtemp(folder) ? chdir(folder) : -1;
-}
-
-static int remove_folder(void **state)
-{
-	_cleanup_free_ char *folder = *state;
-	_cleanup_free_ char *command = text_printf("rm -r %s", folder);
-
-	return command && chdir("/") == 0 ? system(command) : -1;
-}
-
-#define file_test(f) cmocka_unit_test_setup_teardown(f, make_folder, remove_folder)
 
 int main(void)
 {
