@@ -3,9 +3,13 @@
 
 #include <math.h>
 
-int decide_plan(const Facts *f, double budget_w, unsigned forbidden, Plan **ret)
+/* Each time the plan leaves less to the drives, another disk may sleep. */
+#define MOTOR_TRIES 4
+#define NO_WATTS    0.01
+
+static int plan_with(const Facts *f, double budget_w, unsigned forbidden, double reserve_w,
+		     Plan **ret)
 {
-	double reserve_w = isfinite(budget_w) ? MIN(f->reserve_w, budget_w) : 0;
 	PlanInput input = { .devices = f->devices,
 			    .n_devices = f->n_devices,
 			    .tiers = f->tiers,
@@ -28,6 +32,72 @@ int decide_plan(const Facts *f, double budget_w, unsigned forbidden, Plan **ret)
 	plan->shortfall_w = MAX(plan->shortfall_w - reserve_w, 0.0);
 	*ret = plan;
 	return 0;
+}
+
+/* What a disk draws above its sleep while its motor starts, of the disks asleep the most. */
+static double motor_w(const Facts *f, const Plan *plan)
+{
+	double most_w = 0;
+
+	for (size_t i = 0; i < plan->n_devices; i++) {
+		const PlannedDevice *d = &plan->devices[i];
+
+		if (setting_sleeps(&d->setting))
+			most_w =
+				MAX(most_w,
+				    f->devices[i].profile->conditions[d->setting.condition].wake_w -
+					    d->expect_w);
+	}
+	return most_w;
+}
+
+/* What is missing until one motor, which IO starts without asking anybody, fits beside what the
+ * drives are expected to draw. Where a moment above the budget is tolerated, or the budget cannot
+ * be held anyway, nothing is. */
+static double motor_lack_w(const Facts *f, double budget_w, const Plan *plan)
+{
+	if (!isfinite(budget_w) || !f->is_hard || plan->shortfall_w > 0)
+		return 0;
+	return plan->expect_w + motor_w(f, plan) - budget_w;
+}
+
+/* *plan as it is where no plan leaves a motor its watts: who would lose all for that wins nothing.
+ */
+static int leave_motor(const Facts *f, double budget_w, unsigned forbidden, double reserve_w,
+		       Plan **plan)
+{
+	double lack_w = motor_lack_w(f, budget_w - reserve_w, *plan), motor_reserve_w = 0;
+
+	for (unsigned i = 0; i < MOTOR_TRIES && lack_w > NO_WATTS; i++) {
+		_cleanup_(plan_freep) Plan *next = NULL;
+		int r;
+
+		motor_reserve_w += lack_w;
+		if (reserve_w + motor_reserve_w > budget_w)
+			return 0;
+		r = plan_with(f, budget_w, forbidden, reserve_w + motor_reserve_w, &next);
+		if (r < 0)
+			return r;
+		lack_w = motor_lack_w(f, budget_w - reserve_w, next);
+		if (lack_w <= NO_WATTS) {
+			plan_free(*plan);
+			*plan = TAKE_PTR(next);
+		}
+	}
+	return 0;
+}
+
+int decide_plan(const Facts *f, double budget_w, unsigned forbidden, Plan **ret)
+{
+	double reserve_w = isfinite(budget_w) ? MIN(f->reserve_w, budget_w) : 0;
+	_cleanup_(plan_freep) Plan *plan = NULL;
+	int r = plan_with(f, budget_w, forbidden, reserve_w, &plan);
+
+	if (r >= 0)
+		r = leave_motor(f, budget_w, forbidden, reserve_w, &plan);
+	if (r >= 0)
+		*ret = TAKE_PTR(plan);
+	return r;
 }
 
 static bool same_settings(const Plan *a, const Plan *b)

@@ -15,8 +15,9 @@ typedef struct Facts {
 	PlanGroup *groups;
 	size_t n_groups;
 	const Policy *policy;
-	double spendable_w; /* the budget less what is kept free; INFINITY: none */
-	double at_once; /* what all may draw at once, over the budget; 0: nothing is tolerated */
+	double spendable_w;    /* the budget less what is kept free; INFINITY: none */
+	double at_once;        /* what all may draw at once, over the budget; 0: no more than it */
+	bool is_hard;          /* nothing ever is */
 	double floors_yield_w; /* of PlanInput */
 	double reserve_w;      /* for the spin-ups to come next */
 	double cap_w;          /* sum of what the devices can draw now */

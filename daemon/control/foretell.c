@@ -77,7 +77,8 @@ static void tolerate(Facts *f, const Control *c, double tolerance_s)
 	if (isnan(tolerance_s))
 		tolerance_s = effective ? effective->tolerance_s
 					: limits_tolerance_s(&c->tools, CLASS_OPERATOR);
-	f->at_once = tolerance_s > 0 ? overload_at_once(&c->gauges.overload, tolerance_s) : 0;
+	f->is_hard = !(tolerance_s > 0);
+	f->at_once = f->is_hard ? 0 : overload_at_once(&c->gauges.overload, tolerance_s);
 	for (size_t i = 0; i < f->n_devices; i++)
 		f->devices[i].demand_mb_s *= gather_headroom(f->policy, f->at_once > 0) / before;
 }

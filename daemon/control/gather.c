@@ -28,6 +28,13 @@ static double at_once(const Control *c)
 	return part > 1 + TOLERATED_LEAST ? part : 0;
 }
 
+static bool is_hard(const Control *c)
+{
+	const Claim *effective = limits_effective(&c->limits);
+
+	return effective && !(effective->tolerance_s > 0);
+}
+
 bool gather_counts_expected(const Control *c)
 {
 	return at_once(c) > 0;
@@ -327,6 +334,7 @@ int gather_facts(const Control *c, const Policy *policy, Facts *ret)
 	Facts f = { .n_devices = c->fleet.n,
 		    .policy = policy,
 		    .at_once = at_once(c),
+		    .is_hard = is_hard(c),
 		    .floors_yield_w = floors_yield_w(c, NULL),
 		    .reserve_w = wake_reserve_w(c, NULL),
 		    .cap_w = caps_sum_w(&c->fleet) };

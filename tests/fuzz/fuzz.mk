@@ -44,6 +44,9 @@ FUZZ_SEEDS_policy := $(wildcard policies/*.policy tests/fuzz/seeds/policy/*)
 FUZZ_SEEDS_node := $(wildcard policies/nodes/*.node tests/fuzz/seeds/node/*)
 FUZZ_SEEDS_enforce := $(wildcard policies/profiles/seagate-*.profile)
 
+# each two bytes are an event, and a plan: many short lives find more than a few long ones
+FUZZ_FLAGS_enforce := -max_len=128
+
 # what they say is heard, not seen: see fuzz-ini.h
 FUZZ_HEARD := config policy profile node
 
@@ -67,8 +70,8 @@ fuzz-rooms:
 fuzz-run-%: $(FUZZ)/fuzz-%
 	@mkdir -p $(FUZZ)/corpus-$*
 	cp $(FUZZ_SEEDS_$*) $(FUZZ)/corpus-$*
-	$< -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=1024 -print_final_stats=1 \
-		-artifact_prefix=$(FUZZ)/$*- -verbosity=0 $(FUZZ)/corpus-$*
+	$< -max_total_time=$(FUZZ_SECONDS) -timeout=60 -rss_limit_mb=1024 -print_final_stats=1 \
+		-artifact_prefix=$(FUZZ)/$*- -verbosity=0 $(FUZZ_FLAGS_$*) $(FUZZ)/corpus-$*
 
 fuzz: $(FUZZ_NAMES:%=$(FUZZ)/fuzz-%)
 fuzz-short: $(FUZZ_NAMES:%=fuzz-run-%)

@@ -38,6 +38,7 @@ typedef struct PureNode {
 	double sum_w;             /* of the caps, when they were last checked */
 	uint64_t now_us;
 	bool only_demand; /* nothing else has changed: the plan in force may stay */
+	bool is_hard;     /* room is left for a motor */
 	const uint8_t *bytes;
 	size_t left;
 } PureNode;
@@ -112,13 +113,17 @@ static inline double pure_sum_w(const PureNode *n)
 
 static inline void pure_node_init(PureNode *n, const uint8_t *bytes, size_t size)
 {
+	unsigned what;
+
 	*n = (PureNode){ .bytes = bytes, .left = size, .budget_w = INFINITY, .group_w = INFINITY };
 	n->policy = (Policy){ .deepest = CONDITION_STANDBY_Z,
 			      .dwell_us = 500000,
 			      .hysteresis = 0.02,
 			      .demand_headroom = 1.2 };
 	n->now_us = 1000000000;
-	n->n = 1 + pure_byte(n) % PURE_DEVICES_MAX;
+	what = pure_byte(n);
+	n->n = 1 + what % PURE_DEVICES_MAX;
+	n->is_hard = what / PURE_DEVICES_MAX % 2;
 	for (size_t i = 0; i < n->n; i++)
 		pure_device_init(&n->devices[i], pure_byte(n) & 1, i % PURE_GROUPS);
 	n->sum_w = pure_sum_w(n);
@@ -188,6 +193,7 @@ static inline void pure_decide(PureNode *n)
 		    .n_groups = PURE_GROUPS,
 		    .policy = &n->policy,
 		    .spendable_w = n->budget_w,
+		    .is_hard = n->is_hard,
 		    .cap_w = pure_sum_w(n) };
 	Verdict v;
 

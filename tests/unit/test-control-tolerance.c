@@ -114,6 +114,30 @@ static void without_tolerance_what_they_can_draw_is_within_the_limit(void **stat
 	fixture_close(&f);
 }
 
+/* Nobody is asked before IO starts the motor of a disk that sleeps. */
+static void a_hard_limit_leaves_room_for_a_motor_that_io_starts(void **state)
+{
+	SimOverload before = {}, o = {};
+	double budget_w;
+	Fixture f;
+
+	(void)state;
+	open_node(&f, "mixed");
+	budget_w = 0.8 * fixture_rated_w(&f);
+	limit_to(&f, budget_w, 0);
+	fixture_run(&f, 60);
+	assert_true(sim_node_overload(f.node, budget_w, &before) >= 0);
+	for (int k = 0; k < 360; k++) {
+		fixture_run(&f, 10);
+		assert_true(sim_node_overload(f.node, budget_w, &o) >= 0);
+	}
+	print_message("# %zu disks woken by IO, %.3f s above, %.1f W at most of %.1f W\n",
+		      count_wakeups(&f, "IO"), o.above_s, o.most_w, budget_w);
+	assert_true(count_wakeups(&f, "IO") > 0);
+	assert_true(o.above_s <= 0);
+	fixture_close(&f);
+}
+
 static void a_binding_budget_is_used_and_held(void **state)
 {
 	Fixture f;
@@ -208,6 +232,7 @@ int main(void)
 		cmocka_unit_test(who_draws_less_than_the_budget_is_not_held_back),
 		cmocka_unit_test(a_dry_run_says_what_the_limit_will_cost),
 		cmocka_unit_test(without_tolerance_what_they_can_draw_is_within_the_limit),
+		cmocka_unit_test(a_hard_limit_leaves_room_for_a_motor_that_io_starts),
 		cmocka_unit_test(a_binding_budget_is_used_and_held),
 		cmocka_unit_test(caps_count_at_once_where_much_is_spent_and_later_where_little_is),
 		cmocka_unit_test(everybody_at_once_spends_no_more_than_is_tolerated),
