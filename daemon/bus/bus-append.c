@@ -33,12 +33,12 @@ int bus_append_claim(Bus *b, sd_bus_message *m, const Claim *c)
 
 int bus_append_plan(sd_bus_message *m, const Plan *p)
 {
-	return sd_bus_message_append(m, "a{sv}", 10, "MostThroughput", "d", p->most_mb_s, "Budget",
-				     "d", p->budget_w, "CapPower", "d", p->cap_w, "ExpectedPower",
-				     "d", p->expect_w, "Throughput", "d", p->mb_s, "FullThroughput",
-				     "d", p->full_mb_s, "Value", "d", p->value, "BoundValue", "d",
-				     p->bound_value, "Shortfall", "d", p->shortfall_w, "Optimal",
-				     "b", (int)p->optimal);
+	return sd_bus_message_append(
+		m, "a{sv}", 11, "MotorReserve", "d", p->motor_w, "MostThroughput", "d",
+		p->most_mb_s, "Budget", "d", p->budget_w, "CapPower", "d", p->cap_w,
+		"ExpectedPower", "d", p->expect_w, "Throughput", "d", p->mb_s, "FullThroughput",
+		"d", p->full_mb_s, "Value", "d", p->value, "BoundValue", "d", p->bound_value,
+		"Shortfall", "d", p->shortfall_w, "Optimal", "b", (int)p->optimal);
 }
 
 const char *bus_redirect_name(Redirect r)

@@ -7,6 +7,8 @@
 #define MOTOR_TRIES 4
 #define NO_WATTS    0.01
 
+#define MOTOR_LEAST_W 0.5 /* less is not worth another plan */
+
 static int plan_with(const Facts *f, double budget_w, unsigned forbidden, double reserve_w,
 		     Plan **ret)
 {
@@ -35,7 +37,7 @@ static int plan_with(const Facts *f, double budget_w, unsigned forbidden, double
 }
 
 /* What a disk draws above its sleep while its motor starts, of the disks asleep the most. */
-static double motor_w(const Facts *f, const Plan *plan)
+static double start_w(const Facts *f, const Plan *plan)
 {
 	double most_w = 0;
 
@@ -58,7 +60,7 @@ static double motor_lack_w(const Facts *f, double budget_w, const Plan *plan)
 {
 	if (!isfinite(budget_w) || !f->is_hard || plan->shortfall_w > 0)
 		return 0;
-	return plan->expect_w + motor_w(f, plan) - budget_w;
+	return plan->expect_w + start_w(f, plan) - budget_w;
 }
 
 /* *plan as it is where no plan leaves a motor its watts: who would lose all for that wins nothing.
@@ -79,10 +81,13 @@ static int leave_motor(const Facts *f, double budget_w, unsigned forbidden, doub
 		if (r < 0)
 			return r;
 		lack_w = motor_lack_w(f, budget_w - reserve_w, next);
-		if (lack_w <= NO_WATTS) {
-			plan_free(*plan);
-			*plan = TAKE_PTR(next);
-		}
+		if (lack_w > NO_WATTS)
+			continue;
+		/* of the same budget as one that leaves nothing, so that a plan may be kept */
+		next->budget_w = (*plan)->budget_w;
+		next->motor_w = motor_reserve_w;
+		plan_free(*plan);
+		*plan = TAKE_PTR(next);
 	}
 	return 0;
 }
@@ -111,9 +116,10 @@ static bool same_settings(const Plan *a, const Plan *b)
 }
 
 /* A plan that no longer fits what is known of the devices is not worth keeping. */
-static bool still_fits(const Facts *f, const Plan *last)
+static bool still_fits(const Facts *f, const Plan *last, double motor_w)
 {
 	return last && last->n_devices == f->n_devices &&
+	       last->motor_w >= motor_w - MOTOR_LEAST_W &&
 	       f->cap_w <= MAX(f->spendable_w, last->cap_w) + 1e-6;
 }
 
@@ -125,7 +131,7 @@ int decide(const Facts *f, const Plan *last, bool may_keep, Verdict *ret)
 	if (r < 0)
 		return r;
 	*ret = (Verdict){ .plan = plan,
-			  .keep = may_keep && still_fits(f, last) &&
+			  .keep = may_keep && still_fits(f, last, plan->motor_w) &&
 				  !plan_worth_changing(last, plan, f->policy),
 			  .changes = !same_settings(last, plan) };
 	return 0;

@@ -135,6 +135,7 @@ static void print_summary(const Ctl *c, json_object *p)
 
 	putchar('\n');
 	print_budget(p);
+	plan_print_motor(c, p);
 	print_throughput(p, c->width);
 	if (json_true(p, "Optimal"))
 		puts("No plan is better");
@@ -176,6 +177,20 @@ static json_object *plan_from(sd_bus_message *reply)
 
 	json_object_object_add(plan, "Devices", json_from_message(reply));
 	return plan;
+}
+
+void plan_print_motor(const Ctl *c, json_object *p)
+{
+	double motor_w = json_number(p, "MotorReserve");
+	char text[160], watts[32];
+
+	if (!(motor_w > 0))
+		return;
+	snprintf(
+		text, sizeof(text),
+		"%s are left for the motor of a disk that IO may start; --tolerance=0.2s needs none",
+		format_watts(watts, sizeof(watts), motor_w));
+	print_wrapped("", 0, text, c->width);
 }
 
 double plan_loss(json_object *p)

@@ -80,6 +80,7 @@ static void print_cost(const Ctl *c, json_object *plan)
 		 100 * plan_loss(plan),
 		 format_watts(watts, sizeof(watts), json_number(plan, "ExpectedPower")));
 	print_wrapped("", 0, text, c->width);
+	plan_print_motor(c, plan);
 	if (shortfall > 0)
 		printf("It cannot be reached: %s too much remain\n",
 		       format_watts(watts, sizeof(watts), shortfall));

@@ -167,6 +167,7 @@ typedef struct PlanAsked {
 } PlanAsked;
 int ctl_plan(Ctl *c, json_object **ret); /* of the command line; prints errors */
 double plan_loss(json_object *plan);     /* of its throughput: 0 to 1 */
+void plan_print_motor(const Ctl *c, json_object *plan);
 /* Kind, Model, Group and Pool of its devices, which a plan does not tell. */
 void ctl_describe_planned(Ctl *c, json_object *planned);
 /* ret_error: NULL, or to be freed. */

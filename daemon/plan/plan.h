@@ -136,8 +136,9 @@ typedef struct Plan {
 	double most_mb_s; /* what the watts would give if the sum of MB/s alone counted; 0: unknown
 			   */
 	double value, bound_value; /* of the weighted objective */
-	double shortfall_w;        /* > 0: no settings meet the budget; these miss it by so much */
-	double limit_shortfall_w;  /* > 0: the same of the limit of a group or device */
+	double motor_w;     /* of the budget, left for the motor of a disk that IO may start */
+	double shortfall_w; /* > 0: no settings meet the budget; these miss it by so much */
+	double limit_shortfall_w; /* > 0: the same of the limit of a group or device */
 	bool optimal;
 	bool at_once; /* made with at_once_w: what is expected to be drawn counts */
 } Plan;
