@@ -58,10 +58,10 @@ bench() { # PROFILE DEVICE_US
 	stop_daemon TERM
 }
 
-printf '%-16s %-10s %5s %7s | %-23s %8s | %s\n' '' '' '' device \
+printf '%-16s %-10s %6s %5s %7s | %-23s %8s | %s\n' '' '' '' '' device \
 	'claim to last fast knob' "daemon's" "the D-Bus call"
-printf '%-16s %-10s %5s %7s | %7s %7s %7s %8s | %7s %7s %7s   ms\n' 'NVMe drives' class knobs alone \
-	median p95 max 'own' median p95 max
+printf '%-16s %-10s %6s %5s %7s | %7s %7s %7s %8s | %7s %7s %7s   ms\n' 'NVMe drives' class rounds knobs alone \
+	median p99 max 'own' median p99 max
 # What is given back rises soon again, so that the next round has as much to lower.
 mkdir -p "$tmp/etc/policies"
 sed 's/^dwell = .*/dwell = 1ms/' "$root/policies/balanced.policy" >"$tmp/etc/policies/brisk.policy"
