@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* From a claim to the last fast knob, as a client of the real daemon sees it: bench-latency
- * [--json=FILE] ADDRESS NAME DEVICE_US. Rounds of SetBudget and Release for each class; ADDRESS is
- * the daemon's bus, DEVICE_US what the slowest fast knob of its devices takes by itself. Made for
+ * [--json=FILE] ADDRESS NAME. Rounds of SetBudget and Release for each class; ADDRESS is the
+ * daemon's bus. An emergency's call returns after the last fast knob. Made for
  * bench-latency.sh, which starts the daemon on a simulated node, and tests/vm/test-reaction.sh. */
 
 #include <errno.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/text.h"
 #include "bench-bus.h"
 #include "bench.h"
 
 #define ROUNDS    60 /* at most: what a 99th percentile needs */
 #define PERCENT   60.0
-#define SETTLE_US (250 * USEC_PER_MSEC) /* several times what a round takes: checked */
+#define SETTLE_US (500 * USEC_PER_MSEC) /* several times what a round takes: checked */
 /* Raises that stop a queue come a second apart: until then there is less to lower. */
 #define RISE_US (2500 * USEC_PER_MSEC)
 
@@ -114,25 +113,23 @@ static void print_times(const Rounds *rounds, const double *us)
 	       at(rounds, us, 1) / 1e3);
 }
 
-static void report(Rounds *rounds, const char *name, double device_us, FILE *json)
+static void report(Rounds *rounds, const char *name, FILE *json)
 {
 	qsort(rounds->call_us, rounds->n, sizeof(double), compare_doubles);
 	qsort(rounds->enforce_us, rounds->n, sizeof(double), compare_doubles);
 	qsort(rounds->knobs, rounds->n, sizeof(double), compare_doubles);
 
-	printf("%-16s %-10s %6zu %5.0f %7.2f", name, rounds->class, rounds->n,
-	       at(rounds, rounds->knobs, 0.5), device_us / 1e3);
+	printf("%-16s %-10s %6zu %5.0f", name, rounds->class, rounds->n,
+	       at(rounds, rounds->knobs, 0.5));
 	print_times(rounds, rounds->enforce_us);
-	printf(" %8.2f", (at(rounds, rounds->enforce_us, 0.5) - device_us) / 1e3);
 	print_times(rounds, rounds->call_us);
 	printf("\n");
 	fflush(stdout);
 
 	fprintf(json,
 		"{\"bench\":\"latency\",\"node\":\"%s\",\"class\":\"%s\",\"rounds\":%zu,"
-		"\"knobs\":%.0f,\"device_us\":%.0f,\"own_us\":%.0f",
-		name, rounds->class, rounds->n, at(rounds, rounds->knobs, 0.5), device_us,
-		at(rounds, rounds->enforce_us, 0.5) - device_us);
+		"\"knobs\":%.0f",
+		name, rounds->class, rounds->n, at(rounds, rounds->knobs, 0.5));
 	write_times(json, "enforce_us", rounds, rounds->enforce_us);
 	write_times(json, "call_us", rounds, rounds->call_us);
 	fprintf(json, "}\n");
@@ -145,11 +142,10 @@ int main(int argc, char **argv)
 					  { .class = "emergency", .n = ROUNDS } };
 	FILE *json = bench_json(&argc, argv);
 	_cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
-	double device_us;
 	int r;
 
-	if (argc != 4 || parse_double(argv[3], &device_us) < 0) {
-		fprintf(stderr, "bench-latency [--json=FILE] ADDRESS NAME DEVICE_US\n");
+	if (argc != 3) {
+		fprintf(stderr, "bench-latency [--json=FILE] ADDRESS NAME\n");
 		return 2;
 	}
 	r = bus_connect(argv[1], &bus);
@@ -161,7 +157,7 @@ int main(int argc, char **argv)
 		for (size_t i = 0; r >= 0 && i < rounds.n; i++)
 			r = run_round(bus, &rounds, i);
 		if (r >= 0)
-			report(&rounds, argv[2], device_us, json);
+			report(&rounds, argv[2], json);
 	}
 	return fclose(json) == 0 && r >= 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -22,7 +22,7 @@ show() {
 at_end=(show_and_stop "${at_end[@]}")
 
 measure() {
-	"$B/tests/bench/bench-latency" --json="$tmp/json" "$address" nvmesim 0 >"$tmp/table" 2>"$tmp/bench.err"
+	"$B/tests/bench/bench-latency" --json="$tmp/json" "$address" nvmesim >"$tmp/table" 2>"$tmp/bench.err"
 }
 
 all_are_there() {
