@@ -4,7 +4,7 @@
 # root: trixie
 # long: all
 # systemd
-# limit: 900
+# limit: 1800
 # changes: 1G
 # resets: 1
 #

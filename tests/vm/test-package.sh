@@ -3,7 +3,7 @@
 # kernels: 6.12
 # long: all
 # systemd
-# limit: 900
+# limit: 1800
 # changes: 1G
 # resets: 1
 #
