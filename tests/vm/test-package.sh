@@ -32,9 +32,9 @@ cleanup() { # FAILED
 at_end=(cleanup "${at_end[@]}")
 
 # Every attribute of every device that can be written, and what else a knob turns. Clocks and the memory for
-# write-back (bdi) go their own way.
+# write-back (bdi) go their own way, and keyboards (input) are numbered as they come.
 settings() {
-	find /sys/devices -path /sys/devices/system -prune -o -name bdi -prune -o \
+	find /sys/devices \( -path /sys/devices/system -o -name bdi -o -name input \) -prune -o \
 		-type f -perm -u=rw -size 4096c -print0 | sort -z | xargs -0 grep -s .
 	grep -s enable=1 /sys/fs/cgroup/io.cost.qos
 	grep -rs . /sys/fs/cgroup --include=io.max
