@@ -78,7 +78,7 @@ state_of() { # of the package, as dpkg has it
 
 higher_version() {
 	dpkg-deb -R "$deb" "$tmp/higher" && sed -i "s/^Version: .*/&+1/" "$tmp/higher/DEBIAN/control" &&
-		dpkg-deb -b "$tmp/higher" "$tmp/higher.deb" >/dev/null
+		dpkg-deb -Znone -b "$tmp/higher" "$tmp/higher.deb" >/dev/null
 }
 
 pid() {
