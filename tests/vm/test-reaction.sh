@@ -42,13 +42,14 @@ within_ms() { # LIMIT_MS
 	emergency . | jq -e ".call_us.p99 >= .enforce_us.median and .call_us.p99 < $1 * 1000" >/dev/null
 }
 
+mkdir -p "$tmp/etc/policies" "$tmp/etc/storpower.conf.d"
 for name in "${drives[@]}"; do
 	ok "drive $name is there" nvmesim_start "$name" --drive=pm9a3
+	printf '[device %s]\n' "$nvmesim_ctrl" >>"$tmp/etc/storpower.conf.d/50-drives.conf"
 done
 # what is given back rises soon again, so that the next claim has as much to lower
-mkdir -p "$tmp/etc/policies" "$tmp/etc/storpower.conf.d"
 sed 's/^dwell = .*/dwell = 1ms/' "$root/policies/balanced.policy" >"$tmp/etc/policies/brisk.policy"
-printf '[storpower]\npolicy = brisk\n' >"$tmp/etc/storpower.conf.d/50-brisk.conf"
+printf '[storpower]\npolicy = brisk\n' >"$tmp/etc/storpower.conf.d/40-brisk.conf"
 start_bus
 start_daemon --log-level=info
 ok "the daemon has all of them" within 30 all_are_there
