@@ -17,7 +17,7 @@ check: deps
 CASES ?= 200000
 CASES_OF := test-@(control-bursts|control-properties|plan-random|plan-oracle|pure-enforce)
 check-long: deps vm-image check-reproducible valgrind
-	@$(SUB) all unit-tests vm-tools $(B)/deb/made
+	@$(SUB) all unit-tests vm-tools $(B)/deb/made $(B)/deb-trixie/made
 	@B=$(B) LIMIT=14400 STORPOWER_CASES=$(CASES) ONLY='$(CASES_OF)' tests/run unit
 	@B=$(B) LIMIT=14400 KILLS=1000 ONLY='test-ledger*' tests/run bus
 	@B=$(B) LONG=yes tests/run bus vm

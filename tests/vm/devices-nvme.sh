@@ -30,7 +30,7 @@ nvmesim_live() { # NAME
 
 # Starts a simulator, connects it, and sets nvmesim_ctrl (nvme0) and nvmesim_disk (nvme0n1). Options
 # are nvmesim's, with --drive=pm9a3 --scale=0.005 unless given. NVMESIM_CONNECT: more for `nvme
-# connect`. Its log is $nvmesim_folder/NAME.log.
+# connect`; NVMESIM_RUN: a command that runs it. Its log is $nvmesim_folder/NAME.log.
 nvmesim_start() { # NAME [OPTION...]
 	local name=$1 path=$nvmesim_folder/$1 defaults=()
 	shift
@@ -38,7 +38,8 @@ nvmesim_start() { # NAME [OPTION...]
 	modprobe nvme-tcp || return
 	[[ " $*" == *" --drive="* ]] || defaults+=(--drive=pm9a3)
 	[[ " $*" == *" --scale="* || " $*" == *" --drive=/"* ]] || defaults+=(--scale=0.005)
-	"$B/tests/testbed/nvmesim" --nqn="$(nvmesim_nqn "$name")" --serial="SIM-$name" \
+	# shellcheck disable=SC2086 # words
+	${NVMESIM_RUN:-} "$B/tests/testbed/nvmesim" --nqn="$(nvmesim_nqn "$name")" --serial="SIM-$name" \
 		--port=$nvmesim_port --log="$path.log" --control="$path.control" \
 		"${defaults[@]}" "$@" >"$path.out" 2>&1 &
 	echo $! >"$path.pid"

@@ -22,6 +22,8 @@ $(eval $(call GUEST_PROGRAM,disk-ask,$(call with,redirect,hw)))
 $(eval $(call GUEST_PROGRAM,turn-knob,$(call with,redirect,hw)))
 $(eval $(call GUEST_PROGRAM,meter-ask,$(call with,meter,hw)))
 
+vm-tools: $(B)/tests/bench/bench-latency
+
 # the programs that only guests use, and what a guest's root gets by `make install`
 vm-tools:
 	@rm -rf $(B)/vm-root
@@ -31,6 +33,11 @@ vm-tools:
 vm-image:
 	@packaging/deps --vm
 	@tests/vm/prepare
+
+# The package as another release of Debian builds it.
+$(B)/deb-%/made: $(ARCHIVE)
+	$(Q)tests/vm/make-deb $* $< $(@D)
+	@touch $@
 
 check-vm: vm-image
 	@$(SUB) all vm-tools
