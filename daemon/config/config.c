@@ -152,7 +152,8 @@ static Config *config_new(void)
 	c->ledger.currency = strdup("EUR");
 	c->hooks.timeout_us = HOOKS_TIMEOUT_US;
 	c->hooks.socket = strdup("/run/storpower-hooks");
-	return c->bus && c->state_directory && c->runtime_directory && c->ledger.currency && c->hooks.socket
+	return c->bus && c->state_directory && c->runtime_directory && c->ledger.currency &&
+			       c->hooks.socket
 		       ? TAKE_PTR(c)
 		       : NULL;
 }

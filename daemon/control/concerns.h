@@ -187,7 +187,7 @@ typedef struct Rest {
 	uint64_t refused_until_us;
 	Vetoed vetoed;     /* it is a hook that refused */
 	Consents consents; /* consent.c */
-	bool awaits; /* what comes before it may sleep takes a while: it draws until then */
+	bool awaits;       /* what comes before it may sleep takes a while: it draws until then */
 } Rest;
 
 typedef enum WakeReason {

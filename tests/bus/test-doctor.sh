@@ -120,7 +120,7 @@ put /sys/class/hwmon/hwmon0/power1_input 100
 ok "a sensor that nobody uses is told of" grep -q "storpower.conf(5)" <(doctor)
 healthy
 
-is "who has no hooks is told nothing of them" "$(doctor | grep -c hooks)" 0
+is "who has no hooks is told nothing of them" "$(doctor | grep -c 'hooks: ')" 0
 put /etc/storpower/hooks.d/50-good '#!/bin/sh'
 put /etc/storpower/hooks.d/60-later '#!/bin/sh'
 put /etc/storpower/hooks.d/70-open '#!/bin/sh'
