@@ -1,6 +1,7 @@
 # storpower: make only.
 #
-#   make              build/storpowerd, build/storpowerctl, build/storpower-signal-*
+#   make              build/storpowerd, build/storpowerctl, build/storpower-signal-*,
+#                     build/storpower-hooks
 #   make check        install what the build and the tests need, run every suite
 #   make check-vm     real devices on Debian's kernels in QEMU
 #   make check-reports  metrics and reports, read by Prometheus and a browser
@@ -70,19 +71,21 @@ SEES_ctl := ctl ledger model petri base
 # the programs that hold limits for others speak to the daemon on D-Bus alone; of the ledger they know how a
 # file of carbon intensity is read
 SEES_signal := signal ledger base
+# the program that runs the operator's hooks is told by the daemon what it must know
+SEES_hooks := hooks base
 # what decides, without the room around it
 SEES_pure := pure $(SEES_plan)
 
 room-src = $(wildcard daemon/$(1)/*.c)
 obj = $(patsubst %.c,$(B)/%.o,$(1))
 # the rooms that a room may see, and others: $(call with,ROOM,OTHERS)
-with = $(filter $(SEES_$(1)) $(2),testbed pure ctl signal $(ROOMS))
+with = $(filter $(SEES_$(1)) $(2),testbed pure ctl signal hooks $(ROOMS))
 libs = $(foreach r,$(1),$(B)/lib$(r).a)
 BPF_SKELS := $(patsubst bpf/%.bpf.c,$(B)/gen/%.skel.h,$(wildcard bpf/*.bpf.c))
 
 SIGNALS := $(patsubst daemon/signal/%.c,%,$(wildcard daemon/signal/storpower-signal-*.c))
 
-all: $(B)/storpowerd $(B)/storpowerctl $(SIGNALS:%=$(B)/%)
+all: $(B)/storpowerd $(B)/storpowerctl $(SIGNALS:%=$(B)/%) $(B)/storpower-hooks
 
 $(B)/%.o: %.c
 	$(if $(HAVE_PKGS),,$(error libraries are missing ($(PKGS) libsgutils2): run packaging/deps as root))
@@ -106,7 +109,7 @@ $(B)/libpure.a: $(PURE)
 
 # what tests/check-layers.sh holds the includes against
 floors:
-	@$(foreach r,ctl signal $(ROOMS),echo $(r) $(SEES_$(r));)
+	@$(foreach r,ctl signal hooks $(ROOMS),echo $(r) $(SEES_$(r));)
 
 # Each library is named once, above those that it may see. (tests/tests.mk links each room by itself: what
 # proves its layer is that it needs nothing else.)
@@ -133,6 +136,15 @@ $(SIGNALS:%=$(B)/%): $(B)/%: $(B)/daemon/signal/%.o $(call libs,$(SEES_signal))
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
+$(B)/libhooks.a: $(call obj,$(filter-out daemon/hooks/storpower-hooks.c,$(call room-src,hooks)))
+	@rm -f $@
+	$(call say,AR)
+	$(Q)ar rcs $@ $^
+
+$(B)/storpower-hooks: $(B)/daemon/hooks/storpower-hooks.o $(call libs,$(SEES_hooks))
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
 # eBPF: CO-RE against our own minimal types, so that no kernel headers or BTF are needed to build.
 # clang 14 needs -mcpu=v3 for atomic fetch-and-add. They name their own source files, without the folder of the
 # build, so that two builds are the same.
@@ -156,8 +168,10 @@ INSTALLED = \
 	755:$(B)/storpowerd:$(PREFIX)/sbin \
 	755:$(B)/storpowerctl:$(PREFIX)/bin \
 	$(foreach s,$(SIGNALS),755:$(B)/$(s):$(PREFIX)/sbin) \
+	755:$(B)/storpower-hooks:$(PREFIX)/sbin \
 	$(foreach u,$(UNITS),644:$(u):$(UNITDIR)) \
 	644:packaging/storpower-metrics.timer:$(UNITDIR) \
+	644:packaging/storpower-hooks.socket:$(UNITDIR) \
 	644:packaging/grafana-storpower.json:$(DATADIR) \
 	644:packaging/prometheus-storpower.rules.yml:$(DATADIR) \
 	644:packaging/storpower.catalog:$(CATALOGDIR) \
@@ -166,6 +180,7 @@ INSTALLED = \
 	644:packaging/org.storpower1.service:$(DBUSDIR)/system-services \
 	644:packaging/storpower.conf:$(PREFIX)/share/doc/storpower \
 	$(foreach f,$(wildcard packaging/signals/*.conf),644:$(f):$(PREFIX)/share/doc/storpower/signals) \
+	$(foreach f,$(wildcard packaging/hooks/*),644:$(f):$(PREFIX)/share/doc/storpower/hooks) \
 	644:packaging/completions/bash/storpowerctl:$(PREFIX)/share/bash-completion/completions \
 	644:packaging/completions/zsh/_storpowerctl:$(PREFIX)/share/zsh/site-functions \
 	644:packaging/completions/fish/storpowerctl.fish:$(PREFIX)/share/fish/vendor_completions.d \
@@ -184,7 +199,8 @@ install: all $(UNITS)
 		rest=$${entry#*:}; \
 		install -D -m $${entry%%:*} -t "$(DESTDIR)$${rest#*:}" "$${rest%%:*}"; \
 	done
-	install -d "$(DESTDIR)$(SYSCONFDIR)/storpower/profiles" "$(DESTDIR)$(SYSCONFDIR)/storpower/signals"
+	install -d "$(DESTDIR)$(SYSCONFDIR)/storpower/profiles" "$(DESTDIR)$(SYSCONFDIR)/storpower/signals" \
+		"$(DESTDIR)$(SYSCONFDIR)/storpower/hooks.d"
 
 # The running daemon gives everything back as it ends; without systemd, what an earlier run has left is put
 # back here. What is in the way of that is said, and the files go all the same.
@@ -194,8 +210,9 @@ uninstall: $(if $(DESTDIR),,give-back)
 		rm -f "$(DESTDIR)$${rest#*:}/$${file##*/}"; \
 	done
 	@for folder in $(DATADIR)/profiles $(DATADIR)/nodes $(DATADIR) $(PREFIX)/share/doc/storpower/signals \
-			$(PREFIX)/share/doc/storpower $(SYSCONFDIR)/storpower/profiles $(SYSCONFDIR)/storpower/signals \
-			$(SYSCONFDIR)/storpower; do \
+			$(PREFIX)/share/doc/storpower/hooks $(PREFIX)/share/doc/storpower \
+			$(SYSCONFDIR)/storpower/profiles $(SYSCONFDIR)/storpower/signals \
+			$(SYSCONFDIR)/storpower/hooks.d $(SYSCONFDIR)/storpower; do \
 		rmdir --ignore-fail-on-non-empty "$(DESTDIR)$$folder" 2>/dev/null || true; \
 	done
 	@$(if $(DESTDIR),,! test -d $(SYSTEMD_RUNS) || systemctl daemon-reload || true)
@@ -203,7 +220,8 @@ uninstall: $(if $(DESTDIR),,give-back)
 give-back:
 	@if test -d $(SYSTEMD_RUNS); then \
 		! test -e "$(UNITDIR)/storpowerd.service" || \
-			systemctl disable --now $(SIGNALS:%=%.service) storpowerd.service storpower-metrics.timer; \
+			systemctl disable --now $(SIGNALS:%=%.service) storpowerd.service storpower-metrics.timer \
+				storpower-hooks.socket; \
 	elif test -x "$(PREFIX)/sbin/storpowerd"; then \
 		"$(PREFIX)/sbin/storpowerd" --restore; \
 	fi || echo "uninstall: not everything was put back; the journal stays in /var/lib/storpower" >&2

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/ask.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/set-aside.h"
@@ -242,5 +243,8 @@ ControlConfig daemon_control_config(const Daemon *d)
 			   .spinup_w = d->config->spinup_w },
 		.wakes = d->wakes,
 		.ledger = ledger_config(d),
+		.hooks = { .ask = ask_service,
+			   .path = d->config->hooks.socket,
+			   .timeout_us = d->config->hooks.timeout_us },
 	};
 }

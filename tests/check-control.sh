@@ -19,11 +19,11 @@ breach() {
 
 # Lowest first: a file calls itself and those before it.
 order="need queue policies waiters decide admit diary obedience knob-set wear-account pools workload pace-use waking cache-watch cache-hits
-       rest correction served trust caps ledger-desk job-run job errands fleet claims-store settling limits-pin limits limits-end limits-file overrun gauges-renew gauges correct drift-fit drift overload holding reading tariff tally-device tally-cgroups tally bookkeeping tiers gather enforce advice wake-test observe verify outcome settled
+       rest correction served trust caps ledger-desk job-run job errands consent fleet claims-store settling limits-pin limits limits-end limits-file overrun gauges-renew gauges correct drift-fit drift overload holding reading tariff tally-device tally-cgroups tally bookkeeping tiers gather hooks enforce advice wake-test observe verify outcome settled
        tell turn end consumers waiting frontiers drift-report ledger-report report foretell command control"
 # Of a Managed: member, type and the file that alone writes it.
 concerns="knobs=KnobSet=knob-set obedience=Obedience=obedience workload=Workload=workload trust=Trust=trust served=Served=served
-          served.in_pool=PaceUse=pace-use rest=Rest=rest
+          served.in_pool=PaceUse=pace-use rest=Rest=rest rest.consents=Consents=consent
           place=PoolPlace=pools caps=Caps=caps waking=Waking=waking cache=CacheWatch=cache-watch cache.hits=CacheHits=cache-hits wear=Wear=wear-account
           planned=Planned=enforce advised=Advised=advice errands=Errands=errands"
 # They link with the pure rooms and nothing else.
@@ -74,7 +74,7 @@ check_places() {
   only_in '(loop|l)->(submit|drain|wake_at|wake|clock)\b' "the loop is the shell's" \
     job control command turn end observe
   only_in '[^t] Control \*c[,)]' "questions take a const Control" \
-    control command turn end enforce advice observe verify wake-test outcome settled tell
+    control command turn end enforce hooks advice observe verify wake-test outcome settled tell
 }
 
 check_sizes() {

@@ -50,7 +50,9 @@ for file in usr/sbin/storpowerd usr/bin/storpowerctl usr/lib/systemd/system/stor
             usr/lib/systemd/catalog/storpower.catalog \
             usr/sbin/storpower-signal-calendar usr/lib/systemd/system/storpower-signal-calendar.service \
             usr/sbin/storpower-signal-power usr/sbin/storpower-signal-series \
-            usr/share/doc/storpower/signals/calendar.conf; do
+            usr/share/doc/storpower/signals/calendar.conf usr/sbin/storpower-hooks \
+            usr/lib/systemd/system/storpower-hooks.socket usr/lib/systemd/system/storpower-hooks@.service \
+            usr/share/doc/storpower/hooks/not-while-backup.example; do
   [[ -f $temp/staged/$file ]] || fault "make install does not install /$file"
 done
 [[ ! -e $temp/staged/usr/lib/storpower ]] || fault "data lies in /usr/lib/storpower"
@@ -65,7 +67,7 @@ same "$(find "$temp/staged/usr" -iname '*storpower*')" ""
 make_in "$temp/live" install
 make_in "$temp/live" uninstall SYSTEMD_RUNS="$temp/booted"
 signals=(packaging/storpower-signal-*.service)
-same "$(<"$temp/calls")" "systemctl disable --now ${signals[*]#packaging/} storpowerd.service storpower-metrics.timer
+same "$(<"$temp/calls")" "systemctl disable --now ${signals[*]#packaging/} storpowerd.service storpower-metrics.timer storpower-hooks.socket
 systemctl daemon-reload"
 same "$(files "$temp/live")" ""
 

@@ -8,6 +8,7 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include "base/ask.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 
@@ -54,42 +55,6 @@ static int start_program(const Program *p, int out, bool own_group, pid_t *ret)
 	return r;
 }
 
-static bool is_readable(int fd, uint64_t until_us)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-	uint64_t now_us;
-
-	while ((now_us = clock_now_us(&clock_boottime)) < until_us)
-		if (poll(&p, 1, (int)((until_us - now_us) / USEC_PER_MSEC) + 1) > 0)
-			return true;
-	return false;
-}
-
-/* Reads all that comes until the end of the file. */
-static int read_answer(int fd, size_t max, uint64_t until_us, char **ret)
-{
-	_cleanup_free_ char *text = malloc(max + 1);
-	size_t size = 0;
-
-	if (!text)
-		return -ENOMEM;
-	while (is_readable(fd, until_us)) {
-		ssize_t n = read(fd, text + size, max + 1 - size);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n == 0) {
-			text[size] = '\0';
-			*ret = TAKE_PTR(text);
-			return 0;
-		}
-		size += n > 0 ? (size_t)n : 0;
-		if (size > max)
-			return -EFBIG;
-	}
-	return -ETIMEDOUT;
-}
-
 static bool is_gone(pid_t pid, uint64_t until_us, int *ret_status)
 {
 	pid_t r;
@@ -129,7 +94,7 @@ int spawn_and_read(const Program *p, char **ret_answer)
 	close(fds[1]);
 	if (r < 0 || pid <= 0)
 		return r < 0 ? r : -ECHILD;
-	r = read_answer(in, p->answer_max, until_us, &answer);
+	r = read_to_end(in, p->answer_max, until_us, &answer);
 	if (r >= 0 && !is_gone(pid, until_us, &status))
 		r = -ETIMEDOUT;
 	if (r < 0) {

@@ -249,6 +249,12 @@ static const Key ledger_keys[] = {
 	  .expected = "average or marginal" },
 };
 
+static const Key hooks_keys[] = {
+	{ "timeout", KEY_DURATION, KEY_AT(Config, hooks.timeout_us), .max = 60e6,
+	  .expected = "a time of up to 60s, or 0 to leave hooks out" },
+	{ "socket", A_PATH, KEY_AT(Config, hooks.socket) },
+};
+
 static const Key device_keys[] = {
 	{ "manage", KEY_CUSTOM, KEY_AT(BlockConfig, unmanaged), .take = take_manage,
 	  .expected = "yes or no" },
@@ -344,6 +350,7 @@ static const KeySection sections[] = {
 	{ "storpower", NULL, KEY_LIST(config_keys) },
 	{ "tolerance", NULL, KEY_LIST(tolerance_keys) },
 	{ "ledger", NULL, KEY_LIST(ledger_keys) },
+	{ "hooks", NULL, KEY_LIST(hooks_keys) },
 	{ "device", "NAME", KEY_LIST(device_keys), .open = open_device },
 	{ "pool", "NAME", KEY_LIST(pool_keys), .open = open_pool },
 	{ "sensor", "NAME", KEY_LIST(sensor_keys), .open = open_sensor },

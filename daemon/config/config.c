@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/ini.h"
 #include "base/log.h"
@@ -12,6 +13,7 @@
 #include "budget/wear.h"
 #include "config/config-keys.h"
 
+#define HOOKS_TIMEOUT_US  (10 * USEC_PER_SEC)
 #define USUAL_TOLERANCE_S 3 /* twice the limit for so long */
 
 typedef struct Reader {
@@ -123,6 +125,7 @@ Config *config_free(Config *c)
 	free(c->runtime_directory);
 	free(c->ledger.currency);
 	free(c->ledger.g_path);
+	free(c->hooks.socket);
 	free(c);
 	return NULL;
 }
@@ -147,7 +150,10 @@ static Config *config_new(void)
 		c->tolerance_s[k] = k == CLASS_EMERGENCY ? 0 : USUAL_TOLERANCE_S;
 	c->ledger = (LedgerSection){ .keep = true, .price_kwh = NAN, .g_kwh = NAN };
 	c->ledger.currency = strdup("EUR");
-	return c->bus && c->state_directory && c->runtime_directory && c->ledger.currency
+	c->hooks.timeout_us = HOOKS_TIMEOUT_US;
+	c->hooks.socket = strdup("/run/storpower-hooks");
+	return c->bus && c->state_directory && c->runtime_directory && c->ledger.currency &&
+			       c->hooks.socket
 		       ? TAKE_PTR(c)
 		       : NULL;
 }

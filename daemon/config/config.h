@@ -18,6 +18,12 @@ typedef struct LedgerSection {
 	bool marginal; /* so it is; else the grid's mean */
 } LedgerSection;
 
+/* The section [hooks]. */
+typedef struct HooksSection {
+	uint64_t timeout_us; /* 0: hooks are neither asked nor told */
+	char *socket;
+} HooksSection;
+
 typedef struct Config {
 	char *policy;          /* name; NULL: the one the simulated node suggests, else balanced */
 	char *policy_at;       /* "FILE:LINE" that names it; NULL: none */
@@ -37,6 +43,7 @@ typedef struct Config {
 	double service_years; /* over which a disk's rated cycles are spread */
 	int log_level;        /* LOG_INFO, ... */
 	LedgerSection ledger;
+	HooksSection hooks;
 	BlockConfig *devices; /* in the order of their first mention */
 	size_t n_devices;
 	PoolConfig *pools;

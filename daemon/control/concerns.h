@@ -149,6 +149,35 @@ typedef struct SleepLimits {
 
 #define REST_WHY_SIZE 160
 
+/* A step of which the operator's hooks are asked. */
+typedef enum HookStep { HOOK_SPIN_DOWN, HOOK_REDIRECT, _HOOK_STEP_MAX } HookStep;
+
+typedef enum ConsentState {
+	CONSENT_NONE,
+	CONSENT_ASKED, /* the step waits for the answer */
+	CONSENT_GIVEN, /* it may go, and they are told what comes of it */
+} ConsentState;
+
+typedef struct Consent {
+	ConsentState state;
+	uint64_t given_us;
+	char *told; /* what the step is, in their words, but for what happens to it */
+} Consent;
+
+/* What the hooks have said, and what they are yet to be told. */
+typedef struct Consents {
+	Consent of[_HOOK_STEP_MAX];
+	struct Job *first, *last; /* in order: one at a time */
+	bool out;
+} Consents;
+
+/* The claim for which a hook refused; another one is asked for anew. */
+typedef struct Vetoed {
+	bool by_hook;
+	uint64_t claim; /* cookie; 0: there was none */
+	uint64_t changed_us;
+} Vetoed;
+
 typedef struct Rest {
 	SleepLimits limits;
 	char awake_why[REST_WHY_SIZE]; /* why it may not be stopped now; "" when it may */
@@ -156,7 +185,9 @@ typedef struct Rest {
 					* where it pays; USEC_NEVER: it may, or waiting is no help */
 	char *refused_why; /* those it serves needed it awake, when it was last to be stopped */
 	uint64_t refused_until_us;
-	bool awaits; /* what comes before it may sleep takes a while: it draws until then */
+	Vetoed vetoed;     /* it is a hook that refused */
+	Consents consents; /* consent.c */
+	bool awaits;       /* what comes before it may sleep takes a while: it draws until then */
 } Rest;
 
 typedef enum WakeReason {

@@ -59,6 +59,14 @@ typedef struct PolicyConfig {
 	const char *choice_path; /* the one chosen meanwhile; NULL: not kept */
 } PolicyConfig;
 
+/* A service that runs the operator's hooks, asked before a slow step and told after it. */
+typedef struct HooksConfig {
+	/* ask_service() of base/ask.h; NULL: there are no hooks */
+	int (*ask)(const char *path, const char *question, uint64_t within_us, char **ret_answer);
+	const char *path;
+	uint64_t timeout_us; /* for all hooks together; 0: they are neither asked nor told */
+} HooksConfig;
+
 typedef struct ControlConfig {
 	const ProfileStore *profiles;
 	PolicyConfig policy;
@@ -74,6 +82,7 @@ typedef struct ControlConfig {
 	bool advises;      /* at the start limits are advised, not held */
 	WakeRecord *wakes; /* of wake tests; the inventory's too */
 	LedgerConfig ledger;
+	HooksConfig hooks;
 } ControlConfig;
 
 /* A change of a limit has reached the devices and the draw. */

@@ -51,6 +51,6 @@ void end_give_all_back(Control *c)
 	/* the devices are the workers' until they have let go; a service manager's patience ends
 	 * this if a device's driver does not */
 	while (l->drain(l, USEC_PER_SEC, true) < 0)
-		log_warning("Waiting for devices that do not answer");
+		log_warning("Waiting for devices, or hooks, that do not answer");
 	turn(c); /* what they have come to */
 }

@@ -9,6 +9,7 @@
 #include "control/caps.h"
 #include "control/decide.h"
 #include "control/gather.h"
+#include "control/hooks.h"
 #include "control/pace-use.h"
 #include "control/rest.h"
 #include "control/waking.h"
@@ -243,6 +244,7 @@ Need enforce_steps(Control *c)
 	Need more = NOTHING_NEEDED;
 	InForce f;
 
+	hooks_ask(c);
 	if (!any_pending(&c->fleet))
 		return more;
 	admitted = calloc(c->fleet.n + 1, sizeof(*admitted));
@@ -327,6 +329,7 @@ int enforce_plan(Control *c, bool may_keep, bool *ret_changes, Need *ret_more)
 
 	*ret_changes = false;
 	gauges_note_planned(&c->gauges);
+	hooks_end_vetoes(c);
 	if (await_on(c, gather_policy(c)))
 		may_keep = false;
 	for (unsigned round = 0; round < ROUNDS_MAX; round++) {

@@ -167,6 +167,11 @@ void errands_send_reads(Managed *md, Tools *t)
 	begin(md, j, t);
 }
 
+void errands_send_hook(Managed *md, Job *j, Tools *t)
+{
+	begin(md, j, t);
+}
+
 static void look_alone(Managed *md, Tools *t, bool peeks)
 {
 	Job *j = job_new_look(1, peeks);

@@ -25,6 +25,8 @@ void errands_send_reads(Managed *md, Tools *t);
 /* One job for all that answer promptly, one for each of the others. due: which of them; NULL: all.
  */
 void errands_send_looks(Tools *t, bool (*due)(const Managed *md, const Tools *t), bool peeks);
+/* Hooks are asked or told beside whatever else is out. Takes the job over. */
+void errands_send_hook(Managed *md, Job *j, Tools *t);
 unsigned errands_looks_out(const Fleet *f); /* of devices that answer promptly */
 
 /* A job has come back. */

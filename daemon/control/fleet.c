@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "control/cache-watch.h"
 #include "control/caps.h"
+#include "control/consent.h"
 #include "control/errands.h"
 #include "control/obedience.h"
 #include "control/pools.h"
@@ -22,6 +23,7 @@ static Managed *managed_free(Managed *md)
 {
 	knob_set_done(md);
 	obedience_done(md);
+	consent_done(md);
 	rest_done(md);
 	device_unref(md->device);
 	free(md);

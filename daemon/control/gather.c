@@ -7,6 +7,7 @@
 
 #include "control/cache-watch.h"
 #include "control/caps.h"
+#include "control/consent.h"
 #include "control/correct.h"
 #include "control/obedience.h"
 #include "control/pools.h"
@@ -221,17 +222,39 @@ static SpinUps spin_ups(const Control *c)
 	return s;
 }
 
+static const Claim *lowest_claim(const Control *c, ClaimScope scope, const char *target,
+				 double operating_w)
+{
+	uint64_t by = 0;
+
+	lowest_claims_limit_w(&c->limits.lowest, scope, target, operating_w, &by);
+	return by ? claims_find(c->limits.claims, by) : NULL;
+}
+
+static const Claim *more_urgent(const Claim *a, const Claim *b)
+{
+	return !a || (b && b->class > a->class) ? b : a;
+}
+
+const Claim *gather_binding_claim(const Control *c, const Managed *md)
+{
+	const char *group = md->device->group;
+	const Claim *claim = limits_effective(&c->limits);
+
+	if (*group)
+		claim = more_urgent(claim, lowest_claim(c, SCOPE_GROUP, group,
+							limits_operating_w(&c->fleet, group)));
+	return more_urgent(claim,
+			   lowest_claim(c, SCOPE_DEVICE, md->device->name, md->trust.operating_w));
+}
+
 /* Is the lowest claim one? group NULL: on the node. */
 static bool is_emergency(const Control *c, const char *group)
 {
-	const Claim *claim = group ? NULL : limits_effective(&c->limits);
-	uint64_t by = 0;
+	const Claim *claim =
+		group ? lowest_claim(c, SCOPE_GROUP, group, limits_operating_w(&c->fleet, group))
+		      : limits_effective(&c->limits);
 
-	if (group)
-		lowest_claims_limit_w(&c->limits.lowest, SCOPE_GROUP, group,
-				      limits_operating_w(&c->fleet, group), &by);
-	if (by)
-		claim = claims_find(c->limits.claims, by);
 	return claim && claim->class == CLASS_EMERGENCY;
 }
 
@@ -355,13 +378,14 @@ int gather_facts(const Control *c, const Policy *policy, Facts *ret)
 	return 0;
 }
 
-static void describe_knobs(const Managed *md, KnobInForce *ret)
+static void describe_knobs(const Control *c, const Managed *md, KnobInForce *ret)
 {
 	for_each_knob(const HeldKnob, hk, &md->knobs) *ret++ =
 		(KnobInForce){ .mechanism = hk->knob->mechanism,
 			       .pending = hk->pending,
 			       .lets_go = streq(hk->wanted.text, hk->original.text),
-			       .must_wait = obedience_of(md, hk)->retry_at_us,
+			       .must_wait = obedience_of(md, hk)->retry_at_us ||
+					    consent_is_awaited(md, hk, &c->tools),
 			       .freezes = hk->knob->freezes,
 			       .wakes_disk = hk->knob->wakes };
 }
@@ -450,7 +474,7 @@ int gather_in_force(const Control *c, InForce *ret)
 	knobs = (KnobInForce *)(devices + n);
 	for (size_t i = 0; i < n; i++, knobs += n_knobs) {
 		devices[i].knobs = knobs;
-		describe_knobs(c->fleet.devices[i], knobs);
+		describe_knobs(c, c->fleet.devices[i], knobs);
 		describe_in_force(c, c->fleet.devices[i], policy, &devices[i]);
 		if (looking)
 			devices[i].may_rise_us = USEC_NEVER;

@@ -20,3 +20,5 @@ bool gather_counts_expected(const Control *c);
 double gather_headroom(const Policy *p, bool counts_expected);
 bool gather_is_held(const Managed *md, uint64_t now_us);
 const Policy *gather_policy(const Control *c);
+/* The most urgent of the lowest claims that limit the device; NULL: there is none. */
+const Claim *gather_binding_claim(const Control *c, const Managed *md);

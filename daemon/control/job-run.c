@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
+#define HOOK_ANSWER_US (2 * USEC_PER_SEC)
+
 /* ---- probing ---- */
 
 /* Where there is no one block device, that says more than what is missing of it. */
@@ -200,6 +202,15 @@ static int run_reads(Job *j)
 	return j->device->ops->cache_reads(j->device, j->reads.behind, &j->reads.found);
 }
 
+/* The hooks have that time together, and who runs them a little more, to say which has used it up.
+ */
+static int run_hook(Job *j)
+{
+	HookJob *h = &j->hook;
+
+	return h->ask(h->path, h->question, h->timeout_us + HOOK_ANSWER_US, &h->answer);
+}
+
 int job_run(Job *j)
 {
 	switch (j->kind) {
@@ -212,6 +223,7 @@ int job_run(Job *j)
 	case JOB_CACHE: return j->knob->cache(j->device, &j->cache);
 	case JOB_READS: return run_reads(j);
 	case JOB_SENSOR: return sensor_read(j->sensor, &j->watts);
+	case JOB_HOOK: return run_hook(j);
 	case JOB_LEDGER: return ledger_desk_work(&j->ledger);
 	}
 	return -ENOSYS;

@@ -194,6 +194,28 @@ Job *job_new_ledger(LedgerDesk *desk)
 	return j;
 }
 
+Job *job_new_hook(Managed *md, const HooksConfig *config, char *question)
+{
+	_cleanup_(job_freep) Job *j = job_new(JOB_HOOK, md, true);
+
+	if (!j) {
+		free(question);
+		return NULL;
+	}
+	j->hook = (HookJob){ .ask = config->ask,
+			     .path = strdup(config->path),
+			     .timeout_us = config->timeout_us,
+			     .question = question };
+	return j->hook.path && question ? TAKE_PTR(j) : NULL;
+}
+
+static void hook_done(HookJob *h)
+{
+	free(h->path);
+	free(h->question);
+	free(h->answer);
+}
+
 static void probe_done(ProbeJob *p)
 {
 	for (size_t i = 0; p->found && i < knob_count(); i++)
@@ -231,6 +253,8 @@ Job *job_free(Job *j)
 		free(j->reads.behind);
 	if (j->kind == JOB_LEDGER)
 		ledger_job_done(&j->ledger);
+	if (j->kind == JOB_HOOK)
+		hook_done(&j->hook);
 	if (j->kind == JOB_REREAD) {
 		free(j->reread.asked);
 		free(j->reread.found);

@@ -20,6 +20,7 @@ typedef enum JobKind {
 	JOB_READS,     /* how many reads a cache has served in its place */
 	JOB_SENSOR,    /* what a sensor beside the drives says */
 	JOB_LEDGER,    /* what was counted is written */
+	JOB_HOOK,      /* the operator's hooks are asked, or told */
 } JobKind;
 
 typedef enum RereadReason {
@@ -82,6 +83,16 @@ typedef struct ReadsJob {
 	CacheReads found;
 } ReadsJob;
 
+typedef struct HookJob {
+	HookStep step;
+	bool asks; /* the step waits for the answer; else they are told */
+	bool vetoable;
+	int (*ask)(const char *path, const char *question, uint64_t within_us, char **ret_answer);
+	char *path; /* a copy */
+	uint64_t timeout_us;
+	char *question, *answer;
+} HookJob;
+
 typedef struct Job {
 	Event event; /* first; Work next */
 	Work work;
@@ -103,6 +114,7 @@ typedef struct Job {
 		double watts; /* JOB_POWER, JOB_SENSOR */
 		CacheState cache;
 		ReadsJob reads;
+		HookJob hook;
 	};
 	const Knob *knob; /* JOB_STEP, JOB_CACHE */
 	Sensor *sensor;   /* JOB_SENSOR */
@@ -125,6 +137,8 @@ Job *job_new_cache(Managed *md);
 Job *job_new_reads(Managed *md);
 Job *job_new_sensor(Sensor *s);
 Job *job_new_ledger(LedgerDesk *desk);
+/* Takes the question over. NULL when out of memory. */
+Job *job_new_hook(Managed *md, const HooksConfig *config, char *question);
 Job *job_free(Job *j); /* returns NULL */
 DEFINE_CLEANUP(Job *, job_free);
 

@@ -22,6 +22,7 @@ static const char *const texts[_CAUSE_MAX] = {
 	[CAUSE_SPENT_TOO_MUCH] = "eBPF saw a device spend more than it may",
 	[CAUSE_SERVES_OTHERWISE] = "a device serves otherwise than the model says",
 	[CAUSE_KNOB_FAILED] = "a knob failed",
+	[CAUSE_VETOED] = "a hook has vetoed",
 	[CAUSE_SLOW_SAVING] = "a slow saving has arrived",
 	[CAUSE_LOST] = "a setting was lost",
 	[CAUSE_CACHE_FULL] = "a cache is to be drained",

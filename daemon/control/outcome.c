@@ -9,6 +9,7 @@
 #include "control/cache-watch.h"
 #include "control/enforce.h"
 #include "control/fleet.h"
+#include "control/hooks.h"
 #include "control/obedience.h"
 #include "control/observe.h"
 #include "control/rest.h"
@@ -188,6 +189,7 @@ static Need take_step(Control *c, const Job *j, bool was_overdue)
 	if (md->errands.next & ERRAND_RESET) /* what the step did is lost */
 		return need(NEED_STEPS, CAUSE_RESET);
 	n = judge_step(c, j, &s);
+	hooks_tell_result(c, j);
 	n = need_more(n, waking_want_next(md));
 	knob_set_aim_again(md, t); /* the target may have moved on meanwhile */
 	if (was_overdue)
@@ -264,6 +266,7 @@ static Need take_device_job(Control *c, Job *j, bool was_overdue)
 	case JOB_WAKE_TEST: return wake_test_take(c, j);
 	case JOB_POWER: trust_take_power(j->md, j->result, j->watts); return NOTHING_NEEDED;
 	case JOB_CACHE: return take_cache(c, j);
+	case JOB_HOOK: return hooks_take(c, j);
 	case JOB_READS: return cache_hits_take(j->md, j->result, &j->reads.found, &c->tools);
 	default: return NOTHING_NEEDED;
 	}

@@ -15,6 +15,10 @@ void rest_judge(Managed *md, const Policy *p, Tools *t);
 bool rest_limits_differ(const SleepLimits *a, const SleepLimits *b);
 /* Those it serves need it: it is not asked again for a while. */
 void rest_refuse(Managed *md, const char *why, Tools *t);
+/* A hook does not want it to be stopped for that claim (NULL: for none): likewise. */
+void rest_veto(Managed *md, const char *why, const Claim *claim, Tools *t);
+/* Hooks are asked again at once if the claim is another one, or was changed. */
+void rest_end_veto(Managed *md, const Claim *claim);
 
 /* Its step into a sleeping condition has to wait until then; 0: it need not. */
 uint64_t rest_settled_us(const Managed *md, uint64_t now_us);

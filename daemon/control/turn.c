@@ -8,6 +8,7 @@
 #include "control/advice.h"
 #include "control/cache-watch.h"
 #include "control/caps.h"
+#include "control/consent.h"
 #include "control/enforce.h"
 #include "control/fleet.h"
 #include "control/obedience.h"
@@ -295,6 +296,7 @@ static void turn_once(Control *c)
 	else if (c->attention.started || c->tools.stopping)
 		queue_add_need(&c->queue, enforce_steps(c));
 	update_caps(c);
+	consent_send(&c->tools);
 	outbox_send(&c->outbox, c->loop, &c->queue);
 	if (!observe_holds_plan(c))
 		enforce_note_done(c);

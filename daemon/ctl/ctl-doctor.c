@@ -143,6 +143,7 @@ int verb_doctor(Ctl *c)
 
 	doctor_look_at_daemon(&d);
 	doctor_look_at_host(&d);
+	doctor_look_at_hooks(&d);
 	status = doctor_look_at_drives(&d);
 	if (!status) {
 		doctor_look_for_rivals(&d);

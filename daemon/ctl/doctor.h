@@ -46,6 +46,7 @@ sd_bus *doctor_systemd(Doctor *d);
 void doctor_look_for_rivals(Doctor *d); /* doctor-rivals.c */
 void doctor_look_at_daemon(Doctor *d);  /* doctor-daemon.c */
 void doctor_look_at_host(Doctor *d);    /* doctor-host.c */
+void doctor_look_at_hooks(Doctor *d);   /* doctor-hooks.c */
 /* doctor-drives.c. An exit status: the profiles may be unreadable. */
 int doctor_look_at_drives(Doctor *d);
 void doctor_print_drives(const Doctor *d);

@@ -120,6 +120,22 @@ put /sys/class/hwmon/hwmon0/power1_input 100
 ok "a sensor that nobody uses is told of" grep -q "storpower.conf(5)" <(doctor)
 healthy
 
+is "who has no hooks is told nothing of them" "$(doctor | grep -c 'hooks: ')" 0
+put /etc/storpower/hooks.d/50-good '#!/bin/sh'
+put /etc/storpower/hooks.d/60-later '#!/bin/sh'
+put /etc/storpower/hooks.d/70-open '#!/bin/sh'
+chmod 755 "$fake/etc/storpower/hooks.d" "$fake/etc/storpower/hooks.d/50-good"
+chmod 777 "$fake/etc/storpower/hooks.d/70-open"
+status "hooks without their socket: 6" 6 doctor
+ok "which is said, with the remedy" grep -q "fix: systemctl enable --now storpower-hooks.socket$" "$tmp/out"
+ok "the hooks are named" grep -q "^  ok  *hooks: 50-good$" "$tmp/out"
+ok "and those that are not run" grep -q "^  note  *hooks: 60-later is not run: it is not executable$" "$tmp/out"
+ok "and why" grep -q "^  missing  *hooks: 70-open is not run: others than its owner may write" "$tmp/out"
+enable storpower-hooks.socket
+chmod 755 "$fake/etc/storpower/hooks.d/70-open"
+status "with it, and nobody else's: 0" 0 doctor
+healthy
+
 for pair in "hd-idle hd-idle" "TLP tlp" "laptop-mode-tools laptop-mode" "powertop powertop"; do
 	read -r name unit <<<"$pair"
 	enable "$unit.service"

@@ -90,6 +90,7 @@ void fixture_start(Fixture *f)
 		.ledger = { .path = f->ledger,
 			    .tariff = { .price_kwh = 0.2, .currency = "EUR", .g_kwh = 381 },
 			    .wall = f->wall ?: &f->loop->clock },
+		.hooks = f->hooks,
 		SLEEP_DEFAULTS,
 	};
 

@@ -30,6 +30,7 @@ typedef struct Fixture {
 	const SensorConfig *sensors; /* besides the node's own */
 	size_t n_sensors;
 	const char *sysfs_root;
+	HooksConfig hooks;
 	SensorConfig *node_sensors; /* those of the node file */
 	size_t n_node_sensors;
 	SensorConfig *all_sensors; /* both, shallow */

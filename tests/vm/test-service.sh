@@ -108,5 +108,29 @@ ok "nothing differs from before, again" eventually as_before
 systemctl stop storpowerd
 ok "without the daemon the service of metrics says so, and does not fail" systemctl start storpower-metrics.service
 ok "in the file" grep -qx 'storpower_up 0' $textfile
+# a simulated disk that may be stopped, under the daemon's own unit
+mkdir -p /etc/storpower/policies /etc/storpower/hooks.d
+printf '[policy]\ndescription = Sleeps at once\ndeepest = standby_z\nsleep_idle = 1s\nsleep_min = 1s\ndwell = 1s\n' \
+	>/etc/storpower/policies/sleepy.policy
+printf '[node]\nname = rest\npolicy = sleepy\nnoise = 0%%\nsensors = none\n[devices disk]\nprofile = seagate-exos-7e2000\ndemand = idle\n' \
+	>/etc/storpower/rest.node
+printf '[storpower]\nsimulate = /etc/storpower/rest.node\n' >/etc/storpower/storpower.conf.d/60-rest.conf
+# /usr is read-only to the daemon
+printf '#!/bin/sh\necho "$*" >>/usr/hook-ran\necho "it is dear to us"\nexit 1\n' >/etc/storpower/hooks.d/50-dear
+chmod 755 /etc/storpower/hooks.d/50-dear
+ok "the socket of hooks is started" systemctl start storpower-hooks.socket
+is "it is root's alone" "$(stat -c '%U %a' /run/storpower-hooks)" "root 600"
+ok "the daemon starts, confined as ever" systemctl start storpowerd
+ctl set 1W --yes >"$tmp/out" 2>&1 # it cannot be reached without
+disk=$(ctl list --json=short | jq -r '.[0].Name')
+hook_ran() { grep -qx "before spin-down $disk" /usr/hook-ran; }
+ok "before it stops a disk a hook is run, which may do what the daemon may not" within 90 hook_ran
+vetoed() { ctl show "$disk" --json=short | jq -e '.AwakeReason == "hook 50-dear vetoed: it is dear to us"' >/dev/null; }
+ok "and its veto arrives" eventually vetoed
+ok "the message can be found by its id" test -n "$(journalctl --unit=storpowerd --output=cat \
+	MESSAGE_ID="$(sed -n 's/^#define MESSAGE_HOOK_VETOED *"\(.*\)"/\1/p' "$root/daemon/base/message-ids.h")")"
+ctl clear --all
+systemctl stop storpowerd storpower-hooks.socket
+ok "without its unit the socket is gone" test ! -e /run/storpower-hooks
 is "no unit has failed" "$(systemctl --failed --plain --no-legend)" ""
 done_testing
