@@ -190,7 +190,7 @@ int openadr_config_read_text(const char *path, const char *text, OpenadrConfig *
 			     size_t *ret_warnings)
 {
 	_cleanup_(openadr_config_freep) OpenadrConfig *c = calloc(1, sizeof(*c));
-	size_t warnings;
+	size_t warnings, missing;
 	int r;
 
 	if (!c)
@@ -204,7 +204,9 @@ int openadr_config_read_text(const char *path, const char *text, OpenadrConfig *
 		r = finish(c);
 	if (r < 0)
 		return r;
-	*ret_warnings = warnings + check(path, c);
+	missing = check(path, c);
+	c->usable = !missing;
+	*ret_warnings = warnings + missing;
 	*ret = TAKE_PTR(c);
 	return 0;
 }
@@ -224,14 +226,12 @@ int openadr_config_secret(const OpenadrConfig *c, char **ret)
 	int r = stat(c->secret_file, &st) < 0 ? -errno : read_file(c->secret_file, &text);
 
 	if (r < 0)
-		return log_error_errno(r, "%s: the client's secret cannot be read", c->secret_file);
+		return r;
 	if (st.st_mode & (S_IRWXG | S_IRWXO))
-		return log_error_errno(-EPERM,
-				       "%s: others can read the client's secret: chmod 600 it",
-				       c->secret_file);
+		return -EPERM;
 	text[strcspn(text, "\r\n")] = '\0';
 	if (!*text)
-		return log_error_errno(-ENODATA, "%s: there is no secret in it", c->secret_file);
+		return -ENODATA;
 	*ret = TAKE_PTR(text);
 	return 0;
 }

@@ -32,6 +32,8 @@ typedef struct OpenadrConfig {
 	double share, subscribed_w;
 	/* [reports] */
 	bool reports;
+	/* nothing is missing without which the VTN cannot, or must not, be asked */
+	bool usable;
 } OpenadrConfig;
 
 /* As the other configurations of signals. */
@@ -42,5 +44,5 @@ OpenadrConfig *openadr_config_free(OpenadrConfig *c); /* returns NULL */
 DEFINE_CLEANUP(OpenadrConfig *, openadr_config_free);
 
 /* The client's secret. -EPERM: others than its owner can read the file; -ENODATA: it is empty; ...
- * It is complained of. */
+ */
 int openadr_config_secret(const OpenadrConfig *c, char **ret);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
-#include <string.h>
 
 #include "fuzz.h"
 #include "signal/openadr-json.h"
@@ -46,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		"[vtn]\nurl=https://x\nclient_id=a\nsecret_file=/x\nven=n\n";
 	_cleanup_(openadr_config_freep) OpenadrConfig *c = NULL;
 	_cleanup_(openadr_events_done) OpenadrEvents events = { 0 };
-	_cleanup_free_ char *text = strndup((const char *)data, size);
+	_cleanup_free_ char *text = fuzz_text(data, size);
 	_cleanup_json_ json_object *list = json_tokener_parse(text);
 	size_t warnings;
 
