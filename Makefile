@@ -4,6 +4,7 @@
 #   make check        install what the build and the tests need, run every suite
 #   make check-vm     real devices on Debian's kernels in QEMU
 #   make check-reports  metrics and reports, read by Prometheus and a browser
+#   make check-signals  OpenADR with a real VTN, which is built once and kept outside of the tree
 #   make check-long   what these two leave out as slow and rarely wrong, and the random cases in great number
 #   make sanitize     the same under AddressSanitizer and UBSan; make sanitize-threads: what has threads,
 #                     under ThreadSanitizer; make valgrind: the unit tests

@@ -223,12 +223,15 @@ int openadr_config_secret(const OpenadrConfig *c, char **ret)
 {
 	_cleanup_free_ char *text = NULL;
 	struct stat st;
-	int r = stat(c->secret_file, &st) < 0 ? -errno : read_file(c->secret_file, &text);
+	int r;
 
-	if (r < 0)
-		return r;
+	if (stat(c->secret_file, &st) < 0)
+		return -errno;
 	if (st.st_mode & (S_IRWXG | S_IRWXO))
 		return -EPERM;
+	r = read_file(c->secret_file, &text);
+	if (r < 0)
+		return r;
 	text[strcspn(text, "\r\n")] = '\0';
 	if (!*text)
 		return -ENODATA;
