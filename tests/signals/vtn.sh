@@ -19,13 +19,8 @@ own_network() {
 }
 
 # PostgreSQL refuses to be root.
-as_nobody() {
-	if ((EUID == 0)); then
-		setpriv --reuid=$NOBODY --regid=$NOBODY --clear-groups "$@"
-	else
-		"$@"
-	fi
-}
+as_nobody=()
+((EUID != 0)) || as_nobody=(setpriv --reuid=$NOBODY --regid=$NOBODY --clear-groups)
 
 postgres_program() { # NAME
 	local found
@@ -41,8 +36,8 @@ start_database() {
 		{ echo "Bail out! PostgreSQL is missing: run packaging/deps --signals"; exit 1; }
 	mkdir "$database"
 	((EUID != 0)) || { chmod 711 "$tmp"; chown $NOBODY:$NOBODY "$database"; }
-	(cd "$database" && as_nobody "$initdb" -D "$database/data" -U vtn -A trust --no-sync --locale=C) >"$tmp/database.log" 2>&1
-	(cd "$database" && as_nobody "$postgres" -D "$database/data" -k "$database" -c listen_addresses= -c fsync=off) \
+	(cd "$database" && exec "${as_nobody[@]}" "$initdb" -D "$database/data" -U vtn -A trust --no-sync --locale=C) >"$tmp/database.log" 2>&1
+	(cd "$database" && exec "${as_nobody[@]}" "$postgres" -D "$database/data" -k "$database" -c listen_addresses= -c fsync=off) \
 		>>"$tmp/database.log" 2>&1 &
 	database_pid=$!
 	within 60 test -S "$database/.s.PGSQL.5432" || { cat "$tmp/database.log"; echo "Bail out! PostgreSQL does not start"; exit 1; }

@@ -239,8 +239,8 @@ static void an_event_without_an_end_stays(void **state)
 		      "{'start':'0001-01-01T00:00:00Z','duration':'P9999Y'},'intervals':["
 		      "{'id':0,'payloads':[{'type':'SIMPLE','values':[1]}]}]}");
 	assert_wishes(c, &events, TEN - 1, "", TEN);
-	assert_wishes(c, &events, TEN + 1000000000LL, "80% signal OpenADR event e1: SIMPLE level 1\n",
-		      0);
+	assert_wishes(c, &events, TEN + 1000000000LL,
+		      "80% signal OpenADR event e1: SIMPLE level 1\n", 0);
 }
 
 static void a_random_start_stays_where_it_is(void **state)
