@@ -8,84 +8,23 @@
 . "$(dirname "$0")/vtn.sh"
 own_network "$0"
 signal=openadr conf=$tmp/signals/openadr.conf
-vtn_program=$("$root/tests/signals/build-vtn") || { echo "Bail out! there is no VTN"; exit 1; }
 
 start_database
 start_vtn
 start_bus
 start_daemon
 
-iso() { # SECONDS since the epoch
-	date -u -d "@$1" +%FT%TZ
-}
-create() { # WHAT JSON: prints its id
-	bl POST "$1" "$2" | jq -r .id
-}
-event() { # NAME START SECONDS VALUE...: of type $type, "SIMPLE" without, and with $more
-	jq -cn --arg program "$program" --arg name "$1" --arg start "$(iso "$2")" --arg d "PT$3S" \
-		--arg type "${type:-SIMPLE}" --argjson more "${more:-{\}}" '
-		{ objectType: "EVENT", programID: $program, eventName: $name, priority: null, targets: [],
-		  reportDescriptors: [{ payloadType: "USAGE" }, { payloadType: "DEMAND" }],
-		  intervalPeriod: { start: $start, duration: $d },
-		  intervals: [$ARGS.positional | to_entries[] |
-			{ id: .key, payloads: [{ type: $type, values: [.value] }] }] } + $more' --jsonargs "${@:4}"
-}
-# the limit in force in watts, 0 for none
-limit_now() {
-	property 'EffectiveLimit | if type == "number" and . < 1e6 then . else 0 end'
-}
-limit_is() { # WATTS
-	[[ $(limit_now) == "$1" ]]
-}
-# Looks in the middle of each second, from the one second to the other: "SECOND LIMIT" for each, the seconds counted
-# from $zero.
-watch_limits() { # FROM TO
-	local second
-	for ((second = $1; second < $2; second++)); do
-		sleep "$(jq -n "[0, $zero + $second + 0.5 - $EPOCHREALTIME] | max")"
-		echo "$second $(limit_now)"
-	done
-}
-# The same as it should be: for each "FROM TO LIMIT".
-table() {
-	local row from to limit second
-	for row; do
-		read -r from to limit <<<"$row"
-		for ((second = from; second < to; second++)); do
-			echo "$second $limit"
-		done
-	done
-}
-
 # --- what the VTN's operator does
-program=$(create programs '{"objectType": "PROGRAM", "programName": "shed", "targets": []}')
+join_vtn
 other=$(create programs '{"objectType": "PROGRAM", "programName": "others", "targets": []}')
 ok "the VTN has programs" test -n "$program" -a "$other"
-user=$(create users '{"reference": "node1", "scope": ["read_targets", "read_ven_objects", "write_reports_ven"]}')
-bl POST "users/$user" '{"client_id": "node1", "client_secret": "a secret"}' >/dev/null
-create vens '{"objectType": "BL_VEN_REQUEST", "clientID": "node1", "venName": "node1", "targets": ["rack1"]}' >/dev/null
-printf 'a secret\n' >"$tmp/secret"
-chmod 600 "$tmp/secret"
-cat >"$conf" <<-END
-	[vtn]
-	url = $vtn_url
-	client_id = node1
-	secret_file = $tmp/secret
-	ven = node1
-	programs = shed
-	poll = 1s
-	lost_after = 2s
-	[simple]
-	level1 = 20W
-	level2 = 16W
-	level3 = 13W emergency
-END
+configure
 
 # --- an event of three intervals
-zero=$((EPOCHSECONDS + 5))
+start_signal
+zero=$((EPOCHSECONDS + 6))
 first=$(create events "$(event evening $zero 4 1 3 2)")
 ok "the VTN has taken an event of three intervals" test -n "$first"
-start_signal
 is "the limit is that of each interval, at every second" "$(watch_limits -1 14)" \
 	"$(table '-1 0 0' '0 4 20' '4 8 13' '8 12 16' '12 14 0')"
 reports_of() { # EVENT

@@ -4,7 +4,8 @@
 # listens on all addresses, and so runs where there is only loopback: see own_network.
 
 NOBODY=65534
-database=$tmp/database vtn_pid='' database_pid=''
+database=$tmp/database vtn_pid='' database_pid='' program=''
+vtn_program=$("$root/tests/signals/build-vtn") || { echo "Bail out! there is no VTN"; exit 1; }
 key=c3RvcnBvd2VyIHRlc3RzIGhhdmUgbm8gc2VjcmV0cyBhdCBhbGwh
 vtn_url=http://127.0.0.1:3000
 
@@ -20,7 +21,7 @@ own_network() {
 
 # PostgreSQL refuses to be root.
 as_nobody=()
-((EUID != 0)) || as_nobody=(setpriv --reuid=$NOBODY --regid=$NOBODY --clear-groups)
+((EUID != 0)) || as_nobody=(setpriv "--reuid=$NOBODY" "--regid=$NOBODY" --clear-groups)
 
 postgres_program() { # NAME
 	local found
@@ -74,4 +75,74 @@ at_end=(end_vtn "${at_end[@]}")
 # bl METHOD PATH [JSON]: prints the answer
 bl() {
 	"$root/tests/signals/business-logic.py" $vtn_url $key "$@"
+}
+
+iso() { # SECONDS since the epoch
+	date -u -d "@$1" +%FT%TZ
+}
+create() { # WHAT JSON: prints its id
+	bl POST "$1" "$2" | jq -r .id
+}
+event() { # NAME START SECONDS VALUE...: of type $type, "SIMPLE" without, and with $more
+	jq -cn --arg program "$program" --arg name "$1" --arg start "$(iso "$2")" --arg d "PT$3S" \
+		--arg type "${type:-SIMPLE}" --argjson more "${more:-{\}}" '
+		{ objectType: "EVENT", programID: $program, eventName: $name, priority: null, targets: [],
+		  reportDescriptors: [{ payloadType: "USAGE" }, { payloadType: "DEMAND" }],
+		  intervalPeriod: { start: $start, duration: $d },
+		  intervals: [$ARGS.positional | to_entries[] |
+			{ id: .key, payloads: [{ type: $type, values: [.value] }] }] } + $more' --jsonargs "${@:4}"
+}
+# the limit in force in watts, 0 for none
+limit_now() {
+	property 'EffectiveLimit | if type == "number" and . < 1e6 then . else 0 end'
+}
+limit_is() { # WATTS
+	[[ $(limit_now) == "$1" ]]
+}
+# Looks in the middle of each second, from the one second to the other: "SECOND LIMIT" for each, the seconds counted
+# from $zero.
+watch_limits() { # FROM TO
+	local second
+	for ((second = $1; second < $2; second++)); do
+		sleep "$(jq -n "[0, $zero + $second + 0.5 - $EPOCHREALTIME] | max")"
+		echo "$second $(limit_now)"
+	done
+}
+# The same as it should be: for each "FROM TO LIMIT".
+table() {
+	local row from to limit second
+	for row; do
+		read -r from to limit <<<"$row"
+		for ((second = from; second < to; second++)); do
+			echo "$second $limit"
+		done
+	done
+}
+
+# The VTN gets a program, which is $program, and knows the VEN "node1".
+join_vtn() {
+	local user
+	program=$(create programs '{"objectType": "PROGRAM", "programName": "shed", "targets": []}')
+	user=$(create users '{"reference": "node1", "scope": ["read_targets", "read_ven_objects", "write_reports_ven"]}')
+	bl POST "users/$user" '{"client_id": "node1", "client_secret": "a secret"}' >/dev/null
+	create vens '{"objectType": "BL_VEN_REQUEST", "clientID": "node1", "venName": "node1", "targets": ["rack1"]}' >/dev/null
+	printf 'a secret\n' >"$tmp/secret"
+	chmod 600 "$tmp/secret"
+}
+
+configure() {
+	cat >"$tmp/signals/openadr.conf" <<-END
+		[vtn]
+		url = $vtn_url
+		client_id = node1
+		secret_file = $tmp/secret
+		ven = node1
+		programs = shed
+		poll = 1s
+		lost_after = 2s
+		[simple]
+		level1 = 20W
+		level2 = 16W
+		level3 = 13W emergency
+	END
 }
