@@ -34,7 +34,7 @@ three_reports() {
 	[[ $(reports_of "$first" | jq length) == 3 ]]
 }
 ok "the VTN has a report of each of them" eventually three_reports
-ok "... with the energy and the mean power that were drawn" eval "reports_of $first | jq -e 'all(
+ok "... with the energy and the mean power that were drawn" eval "reports_of $first | jq -e 'length == 3 and all(
 	.clientName == \"node1\" and (.resources[0] | .resourceName == \"node1\" and
 	(.intervals[0].payloads | map(.type) == [\"USAGE\", \"DEMAND\"] and .[1].values[0] > 0.001 and .[1].values[0] < 0.03)))'"
 

@@ -42,6 +42,16 @@ start_database() {
 		>>"$tmp/database.log" 2>&1 &
 	database_pid=$!
 	within 60 test -S "$database/.s.PGSQL.5432" || { cat "$tmp/database.log"; echo "Bail out! PostgreSQL does not start"; exit 1; }
+	prepare_database || { cat "$tmp/database.log"; echo "Bail out! the database cannot be prepared"; exit 1; }
+}
+
+# The VTN's own, which want PostgreSQL 16, in words that 15 knows as well. It then says that it cannot make them
+# again, and goes on.
+prepare_database() {
+	local file
+	for file in "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*/openleadr-vtn-0.2.8/migrations/*.sql; do
+		sed 's/unnest(_scopes) AS scope)/& AS t/' "$file" | psql -q -v ON_ERROR_STOP=1 -h "$database" -U vtn postgres || return
+	done >>"$tmp/database.log" 2>&1
 }
 
 start_vtn() {
