@@ -48,8 +48,8 @@ start_other power
 
 # Of the UPS, which goes on battery and comes back in its own time, each look says whether it holds.
 look() {
-	property '[(.EffectiveLimit | if type == "number" and . < 1e6 then . else 0 end),
-		(.Claims | any(.Source == "power"))] | @tsv' | jq -r .
+	ctl status --json=short | jq -r '[(.EffectiveLimit | if type == "number" and . < 1e6 then . else 0 end),
+		(.Claims | any(.Source == "power"))] | @tsv'
 }
 wanted_at() { # SECOND ON-BATTERY
 	local openadr=99 calendar=99 ups=99 lowest
