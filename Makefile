@@ -5,6 +5,7 @@
 #   make check        install what the build and the tests need, run every suite
 #   make check-vm     real devices on Debian's kernels in QEMU
 #   make check-reports  metrics and reports, read by Prometheus and a browser
+#   make check-signals  OpenADR with a real VTN, which is built once and kept outside of the tree
 #   make check-long   what these two leave out as slow and rarely wrong, and the random cases in great number
 #   make sanitize     the same under AddressSanitizer and UBSan; make sanitize-threads: what has threads,
 #                     under ThreadSanitizer; make valgrind: the unit tests
@@ -42,7 +43,8 @@ Q := $(if $(V),,@)
 say = @$(if $(V),:,echo "  $(1)	$@")
 
 PKGS := libsystemd libudev mount blkid libbpf inih json-c libnvme sqlite3
-HAVE_PKGS := $(shell pkg-config --exists $(PKGS) 2>/dev/null && test -e /usr/include/scsi/sg_pt.h && echo yes)
+SIGNAL_PKGS := libcurl
+HAVE_PKGS := $(shell pkg-config --exists $(PKGS) $(SIGNAL_PKGS) 2>/dev/null && test -e /usr/include/scsi/sg_pt.h && echo yes)
 ALL_CFLAGS = -std=gnu17 -Wall -Wextra $(WERROR) -Wno-missing-field-initializers -fno-strict-aliasing \
 	-D_GNU_SOURCE -DSTORPOWER_VERSION='"$(VERSION)"' -DSTORPOWER_DATADIR='"$(DATADIR)"' \
 	-DSTORPOWER_VENDORDIR='"$(VENDORDIR)"' \
@@ -88,7 +90,7 @@ SIGNALS := $(patsubst daemon/signal/%.c,%,$(wildcard daemon/signal/storpower-sig
 all: $(B)/storpowerd $(B)/storpowerctl $(SIGNALS:%=$(B)/%) $(B)/storpower-hooks
 
 $(B)/%.o: %.c
-	$(if $(HAVE_PKGS),,$(error libraries are missing ($(PKGS) libsgutils2): run packaging/deps as root))
+	$(if $(HAVE_PKGS),,$(error libraries are missing ($(PKGS) $(SIGNAL_PKGS) libsgutils2): run packaging/deps as root))
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
@@ -131,6 +133,9 @@ $(B)/libsignal.a: $(call obj,$(filter-out daemon/signal/storpower-signal-%,$(cal
 	@rm -f $@
 	$(call say,AR)
 	$(Q)ar rcs $@ $^
+
+# the one that speaks HTTP
+$(B)/storpower-signal-openadr: LIBS += $(shell pkg-config --libs $(SIGNAL_PKGS) 2>/dev/null)
 
 $(SIGNALS:%=$(B)/%): $(B)/%: $(B)/daemon/signal/%.o $(call libs,$(SEES_signal))
 	$(call say,LD)

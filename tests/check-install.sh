@@ -49,7 +49,7 @@ for file in usr/sbin/storpowerd usr/bin/storpowerctl usr/lib/systemd/system/stor
             usr/share/storpower/nodes/mixed.node usr/share/man/man8/storpowerd.8 \
             usr/lib/systemd/catalog/storpower.catalog \
             usr/sbin/storpower-signal-calendar usr/lib/systemd/system/storpower-signal-calendar.service \
-            usr/sbin/storpower-signal-power usr/sbin/storpower-signal-series \
+            usr/sbin/storpower-signal-power usr/sbin/storpower-signal-series usr/sbin/storpower-signal-openadr \
             usr/share/doc/storpower/signals/calendar.conf usr/sbin/storpower-hooks \
             usr/lib/systemd/system/storpower-hooks.socket usr/lib/systemd/system/storpower-hooks@.service \
             usr/share/doc/storpower/hooks/not-while-backup.example; do

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Debian's and Fedora's packages: that lintian and rpmlint find nothing to warn of, that both name the same
-# version and what packaging/deps names, and that the Debian package, as make deb has built it in $B/deb, has
-# all that make install installs. Prints only what is wrong, then one line a check. What cannot be looked at
+# version and what packaging/deps names, and that the Debian packages, as make deb has built them in $B/deb,
+# have all that make install installs. Prints only what is wrong, then one line a check. What cannot be looked at
 # here is said and counted as skipped (TALLY, as in tests/run).
 #
 # shellcheck disable=SC2317 # the functions are called by name, through check()
@@ -83,11 +83,21 @@ names() { # FOLDER
 }
 
 package_is_whole() {
-  local tree
+  local tree package
   tree=$(echo "$B"/deb/storpower-*/)
-  dpkg-deb --extract "$B"/deb/storpower_*.deb "$temp/package" || return
+  for package in "$B"/deb/storpower{,-signal-openadr}_*.deb; do
+    dpkg-deb --extract "$package" "$temp/package" || return
+  done
   env -u B -u MAKEFLAGS make -s -C "$tree" install WERROR= DESTDIR="$temp/staged" || return
   diff <(names "$temp/staged") <(names "$temp/package")
+}
+
+# The daemon, storpowerctl and the other signals do without an HTTP library.
+only_one_needs_curl() {
+  local found
+  found=$(dpkg-deb -f "$B"/deb/storpower_*.deb Depends | grep -o 'libcurl[^ ,]*')
+  [[ -z $found ]] || { echo "storpower depends on $found"; return 1; }
+  dpkg-deb -f "$B"/deb/storpower-signal-openadr_*.deb Depends | grep -q libcurl
 }
 
 check "packages have one version" same_version
@@ -95,7 +105,8 @@ check "Debian's build dependencies" debian_needs
 check "Fedora's build dependencies" fedora_needs
 check_by rpmlint "rpmlint" rpmlint_finds_nothing
 check_by "dpkg-buildpackage dh lintian" "lintian" lintian_finds_nothing
-check_by "dpkg-buildpackage dh" "the Debian package has what make install installs" package_is_whole
+check_by "dpkg-buildpackage dh" "the Debian packages have what make install installs" package_is_whole
+check_by "dpkg-buildpackage dh" "libcurl is needed by the package of the OpenADR signal alone" only_one_needs_curl
 [[ $skipped -eq 0 ]] || echo "$skipped skipped"
 [[ $skipped -eq 0 || -z ${TALLY:-} ]] || echo "0 0 $skipped" >>"$TALLY"
 exit "$failed"

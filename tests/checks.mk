@@ -81,8 +81,15 @@ check-reports:
 	@$(SUB) all $(REPORT_TOOLS)
 	@B=$(B) tests/run reports
 
+# Signals with a real other end that takes minutes to build, once.
+check-signals:
+	@packaging/deps --signals
+	@tests/signals/build-vtn
+	@$(SUB) all
+	@B=$(B) tests/run signals
+
 lint: deps
 	@$(SUB) all $(UNITS)
 	@B=$(B) tests/lint.sh
 
-.PHONY: deps check check-long check-reports sanitize sanitize-threads valgrind coverage tidy tidy-all lint
+.PHONY: deps check check-long check-reports check-signals sanitize sanitize-threads valgrind coverage tidy tidy-all lint

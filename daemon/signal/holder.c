@@ -336,6 +336,11 @@ Holder *holder_free(Holder *h)
 	return NULL;
 }
 
+sd_bus *holder_bus(const Holder *h)
+{
+	return h->bus;
+}
+
 static Held *find(Holder *h, const Wish *w)
 {
 	for (Held *d = h->first; d; d = d->next)

@@ -8,7 +8,7 @@
 
 #include <systemd/sd-event.h>
 
-#include "base/cleanup.h"
+#include "base/bus-connect.h"
 #include "signal/wish.h"
 
 typedef struct Holder Holder;
@@ -22,3 +22,5 @@ DEFINE_CLEANUP(Holder *, holder_free);
 /* From now on these are wanted, and no others: what is new or differs is claimed before what is no
  * longer wanted is released. -ENOMEM: nothing has changed. */
 int holder_hold(Holder *h, const Wishes *wishes);
+/* The bus on which it holds them, for other questions to the daemon; NULL: there is none now. */
+sd_bus *holder_bus(const Holder *h);

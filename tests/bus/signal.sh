@@ -30,23 +30,23 @@ example_is_right() {
 
 options_agree() {
 	diff <("$build/storpower-signal-$signal" --help | grep -oE -- '^  --[a-z-]+' | sort) \
-		<(sed -nE 's/^\.It Fl -([a-z-]+).*/  --\1/p' "$root/man/storpower-signal.8" | grep -v -- '--help' | sort)
+		<(sed -nE 's/^\.It Fl -([a-z-]+).*/  --\1/p' "$root/man/${page:-storpower-signal.8}" | grep -v -- '--help' | sort)
 }
 
 # What the parser knows, as its complaints list it.
 keys_are_told() {
-	local page=$root/man/storpower-signal.8 section word words
+	local manual=$root/man/${page:-storpower-signal.8} section word words
 	printf '[no]\nx = 1\n' >"$tmp/signals/no.conf"
 	mapfile -t words < <("$build/storpower-signal-$signal" --check-config --config="$tmp/signals/no.conf" 2>&1 |
 		sed 's/.*expected//' | grep -o '\[[^]]*\]')
 	[[ ${#words[@]} -ge 2 ]] || return
 	for section in "${words[@]}"; do
-		grep -qF "$section" "$page" || { echo "$section is not in the manual"; return 1; }
+		grep -qF "$section" "$manual" || { echo "$section is not in the manual"; return 1; }
 		section=${section/NAME/x}
 		printf '%s\nno-such-key = 1\n' "$section" >"$tmp/signals/no.conf"
 		for word in $("$build/storpower-signal-$signal" --check-config --config="$tmp/signals/no.conf" 2>&1 |
 			sed -n 's/.*no key "no-such-key", only: //p' | tr -d ,); do
-			grep -qE "^\.(It|D1) Ic $word\b" "$page" || { echo "$word= is not in the manual"; return 1; }
+			grep -qE "^\.(It|D1) Ic $word\b" "$manual" || { echo "$word= is not in the manual"; return 1; }
 		done
 	done
 }

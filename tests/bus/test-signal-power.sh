@@ -4,15 +4,8 @@
 # alarms in a folder that stands for /sys.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/signal.sh"
+. "$(dirname "$0")/nut.sh"
 signal=power conf=$tmp/signals/power.conf
-
-# Debian's upsd in sbin is a script that wants /etc/nut
-upsd='' dummy=''
-for folder in /lib/nut /usr/libexec/nut /usr/sbin; do
-	[[ $upsd || ! -x $folder/upsd ]] || upsd=$folder/upsd
-	[[ $dummy || ! -x $folder/dummy-ups ]] || dummy=$folder/dummy-ups
-done
-[[ $upsd && $dummy ]] || { echo "Bail out! upsd and dummy-ups are missing: run packaging/deps"; exit 1; }
 
 status "the shipped example is right" 0 example_is_right
 printf '[ups a@ups.example]\nlimit = 40%%\n' >"$conf"
@@ -22,47 +15,7 @@ ok "each option of the help is in the manual, and the reverse" options_agree
 ok "each key and section is in the manual" keys_are_told
 
 # --- a UPS, a supply, an alarm
-nut=$tmp/nut
-mkdir "$nut" "$tmp/sys"
-export NUT_CONFPATH=$nut NUT_STATEPATH=$nut NUT_PIDPATH=$nut NUT_ALTPIDPATH=$nut
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-printf '[dummy]\ndriver = dummy-ups\nport = dummy.dev\npollinterval = 1\n' >"$nut/ups.conf"
-printf 'LISTEN 127.0.0.1 %s\nMAXAGE 10\n' "$port" >"$nut/upsd.conf"
-: >"$nut/upsd.users"
-# dummy-ups reads the file again when its time has changed, in whole seconds.
-ups_time=$EPOCHSECONDS
-ups_says() { # STATUS
-	printf 'ups.status: %s\nups.mfr: nobody\n' "$1" >"$nut/dummy.new"
-	touch -d "@$((++ups_time))" "$nut/dummy.new"
-	mv "$nut/dummy.new" "$nut/dummy.dev"
-}
-start_driver() {
-	"$dummy" -a dummy -u root -F 2>>"$nut/log" >&2 &
-	driver_pid=$!
-}
-start_upsd() {
-	"$upsd" -u root -F 2>>"$nut/log" >&2 &
-	upsd_pid=$!
-}
-upsd_answers() { # WORDS
-	python3 - "$port" <<-'END' | grep -q -- "$1"
-		import socket, sys
-		s = socket.create_connection(("127.0.0.1", int(sys.argv[1])), 1)
-		s.sendall(b"GET VAR dummy ups.status\n")
-		print(s.recv(200).decode())
-	END
-}
-stop() { # PID
-	kill "$1" 2>/dev/null
-	wait "$1" 2>/dev/null
-}
-driver_pid='' upsd_pid=''
-end_nut() {
-	[[ ! $driver_pid ]] || stop "$driver_pid"
-	[[ ! $upsd_pid ]] || stop "$upsd_pid"
-}
-at_end=(end_nut "${at_end[@]}")
-
+mkdir "$tmp/sys"
 put() { # FILE VALUE: below the folder that stands for /sys
 	mkdir -p "$tmp/sys/${1%/*}"
 	echo "$2" >"$tmp/sys/$1"
@@ -79,7 +32,7 @@ cat >"$conf" <<-END
 	poll = 100ms
 	back_for = 1s
 	lost_after = 2s
-	[ups dummy@127.0.0.1:$port]
+	[ups dummy@127.0.0.1:$ups_port]
 	limit = 50%
 	[supply ADP1]
 	limit = 60%
@@ -106,7 +59,7 @@ start_signal --sysfs="$tmp/sys"
 ups_says "OB DISCHRG"
 ok "a UPS goes on battery, and the node is limited" eventually limits_are '[50]'
 is "by a claim of class emergency" "$(claim 50 Class)" '"emergency"'
-is "which says why" "$(claim 50 Reason)" "\"UPS dummy@127.0.0.1:$port is on battery (OB DISCHRG)\""
+is "which says why" "$(claim 50 Reason)" "\"UPS dummy@127.0.0.1:$ups_port is on battery (OB DISCHRG)\""
 is "and ends with its source" "$(claim 50 Standing)" false
 cookie=$(claim 50 Cookie)
 ups_says "OB LB"

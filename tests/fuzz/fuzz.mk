@@ -17,6 +17,8 @@
 # profile	The same, and a complaint refuses it.
 # node		The same as a profile; and what opens starts and can be asked.
 # limit		What people type: a number that is taken is finite and within its range.
+# openadr	Events: what is complained of is left out, limits stay within their ranges, and nothing changes but
+#		when it was said that it would.
 # enforce	pure-node.h: events in any order keep the promises of decide() and admit().
 
 FUZZ_SECONDS ?= 10
@@ -30,6 +32,7 @@ FUZZ_SEES_config := $(SEES_config)
 FUZZ_SEES_profile := $(SEES_model)
 FUZZ_SEES_policy := $(SEES_plan)
 FUZZ_SEES_node := $(SEES_sim)
+FUZZ_SEES_openadr := $(SEES_signal)
 FUZZ_SEES_enforce := $(SEES_pure)
 
 FUZZ_SEEDS_limit := $(wildcard tests/fuzz/seeds/limit/*)
@@ -42,6 +45,7 @@ FUZZ_SEEDS_config := packaging/storpower.conf $(wildcard tests/fuzz/seeds/config
 FUZZ_SEEDS_profile := $(wildcard policies/profiles/*.profile tests/fuzz/seeds/profile/*)
 FUZZ_SEEDS_policy := $(wildcard policies/*.policy tests/fuzz/seeds/policy/*)
 FUZZ_SEEDS_node := $(wildcard policies/nodes/*.node tests/fuzz/seeds/node/*)
+FUZZ_SEEDS_openadr := $(wildcard tests/fuzz/seeds/openadr/*)
 FUZZ_SEEDS_enforce := $(wildcard policies/profiles/seagate-*.profile)
 
 # each two bytes are an event, and a plan: many short lives find more than a few long ones
@@ -55,7 +59,7 @@ FUZZ_NAMES := $(patsubst tests/fuzz/fuzz-%.c,%,$(wildcard tests/fuzz/fuzz-*.c))
 FUZZ_SANITIZE := -fno-sanitize-recover=all -fsanitize=address,undefined
 
 # The rooms again, by this same Makefile, instrumented: what is out of date is for it to find out.
-FUZZ_PARTS := $(patsubst %,$(FUZZ)/lib%.a,$(filter $(foreach n,$(FUZZ_NAMES),$(FUZZ_SEES_$(n))),pure $(ROOMS)))
+FUZZ_PARTS := $(patsubst %,$(FUZZ)/lib%.a,$(filter $(foreach n,$(FUZZ_NAMES),$(FUZZ_SEES_$(n))),pure signal $(ROOMS)))
 
 $(FUZZ)/fuzz-%: tests/fuzz/fuzz-%.c $(wildcard tests/fuzz/*.h) fuzz-rooms
 	$(call say,LD)

@@ -1,0 +1,125 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Limits follow the intervals of OpenADR events, also while the VTN is away. The VTN is a stand-in, vtn.py: a
+# real one is in make check-signals.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/signal.sh"
+signal=openadr conf=$tmp/signals/openadr.conf page=storpower-signal-openadr.8
+vtn=$tmp/vtn vtn_pid=''
+mkdir "$vtn"
+export no_proxy=127.0.0.1
+
+status "the shipped example is right" 0 example_is_right
+printf '[vtn]\nurl = http://vtn.example.com\nclient_id = a\nven = a\nsecret_file = /x\n' >"$conf"
+status "a secret is not told without encryption" 1 "$build/storpower-signal-openadr" --check-config --config="$conf"
+ok "... and what to do is told" grep -q "use https, or say plain_http=yes" "$tmp/err"
+ok "each option of the help is in the manual, and the reverse" options_agree
+ok "each key and section is in the manual" keys_are_told
+
+start_vtn() {
+	rm -f "$vtn/port"
+	"$root/tests/bus/vtn.py" "$vtn" ${port:+"$port"} 2>>"$tmp/vtn.log" &
+	vtn_pid=$!
+	eventually test -e "$vtn/port" && port=$(<"$vtn/port")
+}
+stop_vtn() {
+	[[ $vtn_pid ]] || return 0
+	kill "$vtn_pid" && wait "$vtn_pid" 2>/dev/null
+	vtn_pid=
+}
+at_end=(stop_vtn "${at_end[@]}")
+at() { # SECONDS: from now
+	date -u -d "@$((EPOCHSECONDS + $1))" +%FT%TZ
+}
+put() { # FILE JSON
+	printf '%s\n' "$2" >"$vtn/$1.new"
+	mv "$vtn/$1.new" "$vtn/$1"
+}
+event() { # ID START SECONDS VALUE...: of type $type, "SIMPLE" without
+	jq -cn --arg id "$1" --arg start "$2" --arg d "PT$3S" --arg type "${type:-SIMPLE}" '
+		{ id: $id, objectType: "EVENT", programID: "p1", eventName: $id,
+		  reportDescriptors: [{ payloadType: "USAGE" }, { payloadType: "DEMAND" }],
+		  intervalPeriod: { start: $start, duration: $d },
+		  intervals: [$ARGS.positional | to_entries[] |
+			{ id: .key, payloads: [{ type: $type, values: [.value] }] }] }' --jsonargs "${@:4}"
+}
+limits_are() { # JSON: of all claims, the lowest first
+	[[ $(property 'Claims | map(.Limit) | sort') == "$1" ]]
+}
+
+port=''
+put token first
+put programs.json '[{"id": "p0", "programName": "others"}, {"id": "p1", "programName": "shed"}]'
+put events.json '[]'
+start_vtn
+printf 'se cret&\n' >"$tmp/secret"
+chmod 644 "$tmp/secret"
+cat >"$conf" <<-END
+	[vtn]
+	url = http://127.0.0.1:$port
+	client_id = node1
+	secret_file = $tmp/secret
+	ven = node1
+	programs = shed
+	poll = 1s
+	lost_after = 1s
+	[simple]
+	level1 = 80%
+	level2 = 60%
+	level3 = 40% emergency
+END
+status "the configuration is right" 0 "$build/storpower-signal-openadr" --check-config --config="$conf"
+start_bus
+start_daemon
+start_signal
+ok "a secret that others can read is not used" eventually grep -q "others can read it: chmod 600 it" "$tmp/signal.log"
+chmod 600 "$tmp/secret"
+
+many=$(for i in {1..60}; do event "old$i" 2026-01-01T00:00:00Z 60 3; done | jq -cs .)
+put events.json "$(jq -c --argjson e "$(event evening "$(at 3)" 4 1 2 3)" '. + [$e]' <<<"$many")"
+ok "the first interval begins, and the node is limited" eventually limits_are '[80]'
+is "by a claim of class signal" "$(property 'Claims[0].Class')" '"signal"'
+is "which says why" "$(property 'Claims[0].Reason')" '"OpenADR event evening: SIMPLE level 1"'
+ok "events of others were not asked for" eval '! grep -q "programID=p0" "$vtn/log"'
+ok "the second page was" grep -q 'GET /events?skip=50&limit=50&programID=p1' "$vtn/log"
+cookie=$(property 'Claims[0].Cookie')
+stop_vtn
+ok "the VTN is killed, and the second interval begins as announced" eventually limits_are '[60]'
+is "the claim stays, and is changed" "$(property 'Claims[0].Cookie')" "$cookie"
+ok "the third one is an emergency" eventually property_is 'Claims[0].Class' '"emergency"'
+ok "the last one ends, and leaves no limit behind" eventually limits_are '[]'
+ok "the silence is told" grep -q "does not answer: " "$tmp/signal.log"
+is "once" "$(grep -c "does not answer: " "$tmp/signal.log")" 1
+
+put token second
+put events.json '[]'
+start_vtn
+ok "the VTN is back" eventually grep -q "answers again" "$tmp/signal.log"
+ok "it has forgotten the token, and gives another" eventually eval '(($(grep -c "POST /auth/token" "$vtn/log") >= 2))'
+put events.json "[$(type=IMPORT_CAPACITY_LIMIT event cap "$(at -1)" 600 0.04)]"
+ok "an import limit is in kW" eventually limits_are '[40]'
+reports() { # JQ
+	jq -s "$1" "$vtn/reports"
+}
+ok "reports have come" eventually test -s "$vtn/reports"
+ok "of the interval that ended, with what was drawn" eval "reports '.[0]' | jq -e '
+	.eventID == \"evening\" and .clientName == \"node1\" and .programID == \"p1\" and
+	(.resources[0].intervals[0].payloads | map(.type) == [\"USAGE\", \"DEMAND\"] and
+		all(.values[0] > 0))'"
+put events.json '[{"id": "bad", "programID": "p1", "intervals": 5}]'
+ok "an event is withdrawn, and its limit ends" eventually limits_are '[]'
+ok "one that cannot be read is told" eventually grep -q 'event bad: intervals: expected an array: it is left out' "$tmp/signal.log"
+put events.json "[$(event now "$(at -1)" 600 2)]"
+ok "another one holds" eventually limits_are '[60]'
+put events.json 'nonsense'
+ok "nonsense is told" eventually grep -q "events cannot be read (HTTP status 200): nonsense" "$tmp/signal.log"
+ok "and nothing ends by it" limits_are '[60]'
+put events.json "[$(event now "$(at -1)" 600 1)]"
+ok "an event in force is modified" eventually limits_are '[80]'
+reload_signal
+ok "the configuration is read anew" eventually grep -q "has been read anew" "$tmp/signal.log"
+ok "and all stays" limits_are '[80]'
+kill_signal KILL
+ok "the signal is killed, and leaves no limit behind" eventually limits_are '[]'
+ok "the daemon lives" daemon_lives
+done_testing
