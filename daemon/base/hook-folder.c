@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/printable.h"
@@ -33,7 +34,9 @@ static const char *unsafe_why(const struct stat *file, const struct stat *folder
 		return "others than its owner may write to it: chmod go-w";
 	if (folder->st_mode & OTHERS_WRITE)
 		return "others than its owner may write to its folder: chmod go-w";
-	if (file->st_uid != 0 && file->st_uid != folder->st_uid)
+	if (folder->st_uid != 0 && folder->st_uid != geteuid())
+		return "its folder is not root's: chown root";
+	if (file->st_uid != 0 && file->st_uid != geteuid())
 		return "it is not root's: chown root";
 	return NULL;
 }

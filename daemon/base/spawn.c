@@ -8,7 +8,6 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
-#include "base/ask.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 
@@ -79,6 +78,48 @@ static int exit_status(int status)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* What is there; 0: nothing more will come, -EAGAIN: nothing yet. */
+static ssize_t read_some(int in, char *buf, size_t size, uint64_t within_us)
+{
+	struct pollfd p = { .fd = in, .events = POLLIN };
+	ssize_t n = -1;
+
+	errno = EAGAIN;
+	if (poll(&p, 1, (int)(within_us / USEC_PER_MSEC)) > 0)
+		n = read(in, buf, size);
+	return n >= 0 ? n : errno == EINTR ? -EAGAIN : -errno;
+}
+
+/* Until the program has ended and all is read that it has said: what it leaves running may hold the
+ * pipe for as long as it likes. */
+static int read_until_gone(int in, pid_t pid, size_t max, uint64_t until_us, char **ret,
+			   int *ret_status)
+{
+	_cleanup_free_ char *text = malloc(max + 1);
+	size_t size = 0;
+	bool gone = false;
+	ssize_t n = 1;
+
+	if (!text)
+		return -ENOMEM;
+	while (n > 0 || (n == -EAGAIN && !gone)) {
+		gone = gone || is_gone(pid, 0, ret_status);
+		n = read_some(in, text + size, max + 1 - size, gone ? 0 : LOOK_US);
+		size += n > 0 ? (size_t)n : 0;
+		if (size > max)
+			return -EFBIG;
+		if (clock_now_us(&clock_boottime) >= until_us && !gone)
+			return -ETIMEDOUT;
+	}
+	if (n < 0 && n != -EAGAIN)
+		return (int)n;
+	if (!gone && !is_gone(pid, until_us, ret_status))
+		return -ETIMEDOUT;
+	text[size] = '\0';
+	*ret = TAKE_PTR(text);
+	return 0;
+}
+
 int spawn_and_read(const Program *p, char **ret_answer)
 {
 	uint64_t until_us = clock_now_us(&clock_boottime) + p->within_us;
@@ -94,9 +135,7 @@ int spawn_and_read(const Program *p, char **ret_answer)
 	close(fds[1]);
 	if (r < 0 || pid <= 0)
 		return r < 0 ? r : -ECHILD;
-	r = read_to_end(in, p->answer_max, until_us, &answer);
-	if (r >= 0 && !is_gone(pid, until_us, &status))
-		r = -ETIMEDOUT;
+	r = read_until_gone(in, pid, p->answer_max, until_us, &answer, &status);
 	if (r < 0) {
 		kill_program(pid);
 		return r;

@@ -158,8 +158,16 @@ typedef enum ConsentState {
 	CONSENT_GIVEN, /* it may go, and they are told what comes of it */
 } ConsentState;
 
+/* A limit as it was at a time: another one, or the same after a change, is asked for anew. */
+typedef struct ClaimMark {
+	uint64_t cookie; /* 0: there was none */
+	uint64_t changed_us;
+} ClaimMark;
+
 typedef struct Consent {
 	ConsentState state;
+	ClaimMark asked_for;
+	unsigned number; /* of the last question: an answer to an earlier one says nothing */
 	uint64_t given_us;
 	char *told; /* what the step is, in their words, but for what happens to it */
 } Consent;
@@ -171,13 +179,6 @@ typedef struct Consents {
 	bool out;
 } Consents;
 
-/* The claim for which a hook refused; another one is asked for anew. */
-typedef struct Vetoed {
-	bool by_hook;
-	uint64_t claim; /* cookie; 0: there was none */
-	uint64_t changed_us;
-} Vetoed;
-
 typedef struct Rest {
 	SleepLimits limits;
 	char awake_why[REST_WHY_SIZE]; /* why it may not be stopped now; "" when it may */
@@ -185,7 +186,8 @@ typedef struct Rest {
 					* where it pays; USEC_NEVER: it may, or waiting is no help */
 	char *refused_why; /* those it serves needed it awake, when it was last to be stopped */
 	uint64_t refused_until_us;
-	Vetoed vetoed;     /* it is a hook that refused */
+	bool vetoed; /* it is a hook that refused */
+	ClaimMark vetoed_for;
 	Consents consents; /* consent.c */
 	bool awaits;       /* what comes before it may sleep takes a while: it draws until then */
 } Rest;

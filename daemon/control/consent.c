@@ -22,41 +22,55 @@ int consent_step(const Managed *md, const HeldKnob *hk, const Tools *t)
 	const Setting *target = &md->knobs.target;
 
 	if (!t->config->hooks.ask || !t->config->hooks.timeout_us || t->stopping || !hk->pending ||
-	    md->knobs.leftover || streq(hk->wanted.text, hk->original.text))
+	    md->knobs.leftover || managed_asleep(md) || streq(hk->wanted.text, hk->original.text))
 		return -1;
 	if (hk->knob->mechanism == MECHANISM_CONDITION)
-		return target->condition > CONDITION_IDLE_B && !managed_asleep(md) ? HOOK_SPIN_DOWN
-										   : -1;
+		return target->condition > CONDITION_IDLE_B ? HOOK_SPIN_DOWN : -1;
 	return hk->knob->mechanism == MECHANISM_REDIRECT && target->redirect == REDIRECT_HOLD
 		       ? HOOK_REDIRECT
 		       : -1;
 }
 
-bool consent_is_awaited(const Managed *md, const HeldKnob *hk, const Tools *t)
-{
-	int step = consent_step(md, hk, t);
-
-	return step >= 0 && md->rest.consents.of[step].state != CONSENT_GIVEN;
-}
-
-static bool is_under_way(const Managed *md, HookStep step)
+bool consent_is_under_way(const Managed *md, HookStep step)
 {
 	return md->errands.busy && md->errands.mechanism == mechanisms[step];
 }
 
-static bool is_wanted(const Managed *md, HookStep step, const Tools *t)
+bool consent_is_wanted(const Managed *md, HookStep step, const Tools *t)
 {
 	for_each_knob(const HeldKnob, hk,
 		      &md->knobs) if (consent_step(md, hk, t) == (int)step) return true;
 	return false;
 }
 
+static bool is_given(const Managed *md, HookStep step)
+{
+	return md->rest.consents.of[step].state == CONSENT_GIVEN;
+}
+
+/* The disks of a pool stop together or not at all. */
+static bool pool_awaits(const Managed *md, const Tools *t)
+{
+	for_each_device(const Managed, other,
+			t->fleet) if (managed_in_one_pool(md, other) &&
+				      !is_given(other, HOOK_SPIN_DOWN) &&
+				      consent_is_wanted(other, HOOK_SPIN_DOWN, t)) return true;
+	return false;
+}
+
+bool consent_is_awaited(const Managed *md, const HeldKnob *hk, const Tools *t)
+{
+	int step = consent_step(md, hk, t);
+
+	return step >= 0 && (!is_given(md, step) || (step == HOOK_SPIN_DOWN && pool_awaits(md, t)));
+}
+
 bool consent_is_stale(const Managed *md, HookStep step, const Tools *t)
 {
 	const Consent *c = &md->rest.consents.of[step];
 
-	return c->state == CONSENT_GIVEN && !is_under_way(md, step) &&
-	       (!is_wanted(md, step, t) || t->now_us >= c->given_us + GIVEN_US);
+	return c->state == CONSENT_GIVEN && !consent_is_under_way(md, step) &&
+	       (!consent_is_wanted(md, step, t) || t->now_us >= c->given_us + GIVEN_US);
 }
 
 static void put(Managed *md, Job *j)
@@ -71,6 +85,24 @@ static void put(Managed *md, Job *j)
 	c->last = j;
 }
 
+bool consent_withdraw(Managed *md, HookStep step)
+{
+	Consents *c = &md->rest.consents;
+	Job *before = NULL;
+
+	for (Job *j = c->first; j; before = j, j = j->next) {
+		if (!j->hook.asks || j->hook.step != step || j->hook.number != c->of[step].number)
+			continue;
+		*(before ? &before->next : &c->first) = j->next;
+		if (c->last == j)
+			c->last = before;
+		job_free(j);
+		c->of[step].state = CONSENT_NONE;
+		return true;
+	}
+	return false;
+}
+
 /* False when out of memory. */
 static bool put_question(Managed *md, const HookJob *what, char *question, const Tools *t)
 {
@@ -83,6 +115,7 @@ static bool put_question(Managed *md, const HookJob *what, char *question, const
 	j->hook.step = what->step;
 	j->hook.asks = what->asks;
 	j->hook.vetoable = what->vetoable;
+	j->hook.number = what->number;
 	put(md, j);
 	return true;
 }
@@ -96,7 +129,7 @@ static void give(Consent *c, const Tools *t)
 void consent_ask(Managed *md, HookStep step, char *told, bool waits, Tools *t)
 {
 	Consent *c = &md->rest.consents.of[step];
-	HookJob what = { .step = step, .asks = true, .vetoable = waits };
+	HookJob what = { .step = step, .asks = true, .vetoable = waits, .number = ++c->number };
 	char *question = text_printf("STORPOWER_EVENT=before\nSTORPOWER_MAY_VETO=%s\n%s",
 				     waits ? "yes" : "no", told ?: "");
 
@@ -125,6 +158,8 @@ void consent_end(Managed *md, HookStep step, const char *result, Tools *t)
 	if (c->state == CONSENT_NONE)
 		return;
 	c->state = CONSENT_NONE;
+	if (!t->config->hooks.timeout_us) /* they are left out since then */
+		return;
 	clean = printable_copy(result);
 	put_question(md, &what,
 		     text_printf("STORPOWER_EVENT=after\nSTORPOWER_RESULT=%s\n%s", clean ?: "",
@@ -156,6 +191,8 @@ void consent_send(Tools *t)
 {
 	unsigned n = count_out(t->fleet);
 
+	if (t->stopping) /* nobody would be there for the answer */
+		return;
 	for_each_device(Managed, md, t->fleet)
 	{
 		if (n >= OUT_MOST)
@@ -198,9 +235,11 @@ Need consent_take(Managed *md, Job *j, Tools *t, char **ret_veto)
 
 	all->out = false;
 	log_unanswered(md, j->result);
-	if (!h->asks)
+	if (!h->asks || h->number != all->of[h->step].number ||
+	    all->of[h->step].state == CONSENT_NONE)
 		return NOTHING_NEEDED;
-	if (veto && all->of[h->step].state == CONSENT_ASKED && h->vetoable) {
+	if (veto && t->config->hooks.timeout_us && all->of[h->step].state == CONSENT_ASKED &&
+	    h->vetoable) {
 		*ret_veto = TAKE_PTR(veto);
 		return need(NEED_TOLD_PLAN, CAUSE_VETOED);
 	}

@@ -10,8 +10,13 @@
  * to go from one sleep to a deeper one are none. */
 int consent_step(const Managed *md, const HeldKnob *hk, const Tools *t);
 bool consent_is_awaited(const Managed *md, const HeldKnob *hk, const Tools *t);
-/* May no longer be wanted, or takes too long to be taken. */
+bool consent_is_wanted(const Managed *md, HookStep step, const Tools *t);
+/* Its step is being made now. */
+bool consent_is_under_way(const Managed *md, HookStep step);
+/* It is no longer wanted, or takes too long to be taken. */
 bool consent_is_stale(const Managed *md, HookStep step, const Tools *t);
+/* Takes back a question that nobody has heard yet. False: there is none. */
+bool consent_withdraw(Managed *md, HookStep step);
 
 /* `told`: what the step is; taken over. waits: the answer is waited for. */
 void consent_ask(Managed *md, HookStep step, char *told, bool waits, Tools *t);

@@ -33,7 +33,7 @@ static Plan part_of(const Plan *p, const Fleet *fleet, const PlanQuery *query)
 	if (query->scope == SCOPE_NODE)
 		return part;
 	part.cap_w = part.counted_w = part.current_w = part.expect_w = 0;
-	part.mb_s = part.full_mb_s = 0;
+	part.mb_s = part.full_mb_s = part.motor_w = 0;
 	for (size_t i = 0; i < p->n_devices; i++) {
 		const PlannedDevice *d = &p->devices[i];
 

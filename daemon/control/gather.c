@@ -236,11 +236,26 @@ static const Claim *more_urgent(const Claim *a, const Claim *b)
 	return !a || (b && b->class > a->class) ? b : a;
 }
 
+/* Also where a lower limit of another class is in force. */
+static const Claim *emergency_of(const Control *c, const Managed *md)
+{
+	const Claim *claim;
+
+	for (size_t i = 0; (claim = claims_get(c->limits.claims, i)); i++)
+		if (claim->class == CLASS_EMERGENCY && !claim->pins &&
+		    claim_active(claim, c->tools.now_us) && limits_claim_covers(claim, md))
+			return claim;
+	return NULL;
+}
+
 const Claim *gather_binding_claim(const Control *c, const Managed *md)
 {
 	const char *group = md->device->group;
-	const Claim *claim = limits_effective(&c->limits);
+	const Claim *claim = emergency_of(c, md);
 
+	if (claim)
+		return claim;
+	claim = limits_effective(&c->limits);
 	if (*group)
 		claim = more_urgent(claim, lowest_claim(c, SCOPE_GROUP, group,
 							limits_operating_w(&c->fleet, group)));

@@ -78,46 +78,75 @@ static bool waits_for_other(const Managed *md, HookStep step, bool spins_down)
 	return step == HOOK_REDIRECT && spins_down && !consents(md, HOOK_SPIN_DOWN);
 }
 
-static void ask(Control *c, Managed *md, HookStep step, bool spins_down)
+static bool is_emergency(const Claim *claim)
 {
-	const Claim *claim = gather_binding_claim(c, md);
-	bool emergency = claim && claim->class == CLASS_EMERGENCY;
+	return claim && claim->class == CLASS_EMERGENCY;
+}
 
-	if (md->rest.consents.of[step].state == CONSENT_NONE &&
-	    (emergency || !waits_for_other(md, step, spins_down)))
+/* A hook that has refused is not asked the same again at once. */
+static bool may_ask(const Control *c, const Managed *md, HookStep step, bool spins_down)
+{
+	return !waits_for_other(md, step, spins_down) &&
+	       !(md->rest.vetoed && c->tools.now_us < md->rest.refused_until_us);
+}
+
+static void ask(Control *c, Managed *md, HookStep step, bool spins_down, const Claim *claim)
+{
+	Consent *consent = &md->rest.consents.of[step];
+	bool emergency = is_emergency(claim);
+
+	if (consent->state == CONSENT_NONE && (emergency || may_ask(c, md, step, spins_down))) {
 		consent_ask(md, step, describe(c, md, step, claim), !emergency, &c->tools);
-	if (emergency)
+		consent->asked_for = rest_claim_mark(claim);
+	}
+	if (emergency) {
 		consent_waive(md, step, &c->tools);
+		consent->asked_for = rest_claim_mark(claim);
+	}
+}
+
+/* What was asked for a step that is wanted no longer, or was for another limit. */
+static void end_old(Control *c, Managed *md, HookStep step, bool wanted, const Claim *claim)
+{
+	const Consent *consent = &md->rest.consents.of[step];
+	bool other = !is_emergency(claim) && !consent_is_under_way(md, step) &&
+		     !rest_is_marked(&consent->asked_for, claim);
+
+	if (consent->state == CONSENT_NONE ||
+	    (consent->state == CONSENT_ASKED && (other || !wanted) && consent_withdraw(md, step)))
+		return;
+	if (consent_is_stale(md, step, &c->tools))
+		consent_end(md, step, "failed: it was not made: another plan is in force",
+			    &c->tools);
+	else if (other && wanted)
+		consent_end(md, step, "failed: it was not made: another limit is in force",
+			    &c->tools);
 }
 
 static void ask_of(Control *c, Managed *md)
 {
-	bool wanted[_HOOK_STEP_MAX] = {};
+	const Claim *claim = gather_binding_claim(c, md);
+	bool wanted[_HOOK_STEP_MAX];
 
-	for (unsigned s = 0; s < _HOOK_STEP_MAX; s++)
-		if (consent_is_stale(md, s, &c->tools))
-			consent_end(md, s, "failed: it was not made: another plan is in force",
-				    &c->tools);
-	for_each_knob(const HeldKnob, hk, &md->knobs)
-	{
-		int step = consent_step(md, hk, &c->tools);
-
-		if (step >= 0)
-			wanted[step] = true;
+	for (unsigned s = 0; s < _HOOK_STEP_MAX; s++) {
+		wanted[s] = consent_is_wanted(md, s, &c->tools);
+		end_old(c, md, s, wanted[s], claim);
 	}
 	for (unsigned s = 0; s < _HOOK_STEP_MAX; s++)
 		if (wanted[s])
-			ask(c, md, s, wanted[HOOK_SPIN_DOWN]);
+			ask(c, md, s, wanted[HOOK_SPIN_DOWN], claim);
 }
 
 void hooks_ask(Control *c)
 {
-	for_each_device(Managed, md, &c->fleet) ask_of(c, md);
+	if (c->config.hooks.ask)
+		for_each_device(Managed, md, &c->fleet) ask_of(c, md);
 }
 
 void hooks_end_vetoes(Control *c)
 {
-	for_each_device(Managed, md, &c->fleet) rest_end_veto(md, gather_binding_claim(c, md));
+	for_each_device(Managed, md, &c->fleet) if (md->rest.vetoed)
+		rest_end_veto(md, gather_binding_claim(c, md));
 }
 
 static void tell(Control *c, Managed *md, HookStep step, const char *what, const char *why)
@@ -127,13 +156,26 @@ static void tell(Control *c, Managed *md, HookStep step, const char *what, const
 	consent_end(md, step, result ?: what, &c->tools);
 }
 
+/* Which step of theirs it was that has come back; -1: none. */
+static int step_of(const Job *j)
+{
+	const Setting *target = &j->step.target;
+
+	switch (j->knob->mechanism) {
+	case MECHANISM_CONDITION:
+		return target->condition > CONDITION_IDLE_B && !j->step.raises ? HOOK_SPIN_DOWN
+									       : -1;
+	case MECHANISM_REDIRECT: return target->redirect == REDIRECT_HOLD ? HOOK_REDIRECT : -1;
+	default: return -1;
+	}
+}
+
 void hooks_tell_result(Control *c, const Job *j)
 {
-	HookStep step = j->knob->mechanism == MECHANISM_CONDITION ? HOOK_SPIN_DOWN : HOOK_REDIRECT;
+	int step = step_of(j);
 	const char *why = j->step.refused_why;
 
-	if (!(j->knob->mechanism & (MECHANISM_CONDITION | MECHANISM_REDIRECT)) ||
-	    !consents(j->md, step))
+	if (step < 0 || !consents(j->md, step))
 		return;
 	if (j->result < 0 && !why)
 		why = strerror(-j->result);

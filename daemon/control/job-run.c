@@ -208,7 +208,9 @@ static int run_hook(Job *j)
 {
 	HookJob *h = &j->hook;
 
-	return h->ask(h->path, h->question, h->timeout_us + HOOK_ANSWER_US, &h->answer);
+	int r = h->ask(h->path, h->question, h->timeout_us + HOOK_ANSWER_US, &h->answer);
+
+	return r >= 0 && !*h->answer ? -ENODATA : r;
 }
 
 int job_run(Job *j)

@@ -85,7 +85,8 @@ typedef struct ReadsJob {
 
 typedef struct HookJob {
 	HookStep step;
-	bool asks; /* the step waits for the answer; else they are told */
+	bool asks;       /* the step waits for the answer; else they are told */
+	unsigned number; /* of the question */
 	bool vetoable;
 	int (*ask)(const char *path, const char *question, uint64_t within_us, char **ret_answer);
 	char *path; /* a copy */

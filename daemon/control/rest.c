@@ -266,7 +266,19 @@ bool rest_limits_differ(const SleepLimits *a, const SleepLimits *b)
 	return a->deepest != b->deepest || a->needed != b->needed || a->rest != b->rest;
 }
 
-static void refuse(Managed *md, const char *why, const Vetoed *vetoed, Tools *t)
+ClaimMark rest_claim_mark(const Claim *claim)
+{
+	return claim ? (ClaimMark){ claim->cookie, claim->changed_us } : (ClaimMark){};
+}
+
+bool rest_is_marked(const ClaimMark *m, const Claim *claim)
+{
+	const ClaimMark now = rest_claim_mark(claim);
+
+	return m->cookie == now.cookie && m->changed_us == now.changed_us;
+}
+
+static void refuse(Managed *md, const char *why, bool vetoed, Tools *t)
 {
 	char *copy = strdup(why);
 
@@ -275,28 +287,20 @@ static void refuse(Managed *md, const char *why, const Vetoed *vetoed, Tools *t)
 		md->rest.refused_why = copy;
 	}
 	md->rest.refused_until_us = t->now_us + REFUSED_US;
-	md->rest.vetoed = *vetoed;
+	md->rest.vetoed = vetoed;
 	diary_decide(t->diary, md->device->name, why, "not put to sleep");
 }
 
 void rest_refuse(Managed *md, const char *why, Tools *t)
 {
-	refuse(md, why, &(Vetoed){}, t);
+	refuse(md, why, false, t);
 	log_info("%s: not put to sleep: %s", md->device->name, why);
-}
-
-static Vetoed vetoed_for(const Claim *claim)
-{
-	return (Vetoed){ .by_hook = true,
-			 .claim = claim ? claim->cookie : 0,
-			 .changed_us = claim ? claim->changed_us : 0 };
 }
 
 void rest_veto(Managed *md, const char *why, const Claim *claim, Tools *t)
 {
-	const Vetoed v = vetoed_for(claim);
-
-	refuse(md, why, &v, t);
+	refuse(md, why, true, t);
+	md->rest.vetoed_for = rest_claim_mark(claim);
 	log_about(LOG_NOTICE, 0,
 		  &(LogAbout){ .id = MESSAGE_HOOK_VETOED, .device = md->device->name },
 		  "%s: not put to sleep: %s; it is asked again in %u min, or for another limit",
@@ -305,12 +309,10 @@ void rest_veto(Managed *md, const char *why, const Claim *claim, Tools *t)
 
 void rest_end_veto(Managed *md, const Claim *claim)
 {
-	const Vetoed now = vetoed_for(claim), *was = &md->rest.vetoed;
-
-	if (was->by_hook && (now.claim != was->claim || now.changed_us != was->changed_us)) {
-		md->rest.vetoed = (Vetoed){};
-		md->rest.refused_until_us = 0;
-	}
+	if (!md->rest.vetoed || rest_is_marked(&md->rest.vetoed_for, claim))
+		return;
+	md->rest.vetoed = false;
+	md->rest.refused_until_us = 0;
 }
 
 uint64_t rest_settled_us(const Managed *md, uint64_t now_us)

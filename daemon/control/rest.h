@@ -17,6 +17,8 @@ bool rest_limits_differ(const SleepLimits *a, const SleepLimits *b);
 void rest_refuse(Managed *md, const char *why, Tools *t);
 /* A hook does not want it to be stopped for that claim (NULL: for none): likewise. */
 void rest_veto(Managed *md, const char *why, const Claim *claim, Tools *t);
+ClaimMark rest_claim_mark(const Claim *claim);
+bool rest_is_marked(const ClaimMark *m, const Claim *claim);
 /* Hooks are asked again at once if the claim is another one, or was changed. */
 void rest_end_veto(Managed *md, const Claim *claim);
 

@@ -25,16 +25,17 @@ static const char *first_line(char *said)
 	return make_printable(said);
 }
 
-static void log_failure(const char *name, int r, const char *said)
+/* Of what is over nobody can veto anything. */
+static void log_failure(const char *name, bool before, int r, const char *said)
 {
+	const char *but = before ? ": that is no veto" : "";
+
 	if (r == -ETIMEDOUT)
-		log_warning("%s: it took longer than hooks may, and was killed: that is no veto",
-			    name);
+		log_warning("%s: it took longer than hooks may, and was killed%s", name, but);
 	else if (r < 0)
-		log_warning_errno(r, "%s: it could not be run: that is no veto", name);
+		log_warning_errno(r, "%s: it could not be run%s", name, but);
 	else
-		log_warning("%s: exit status %d: that is no veto, which is %d: %s", name, r,
-			    STATUS_VETO, said);
+		log_warning("%s: exit status %d%s: %s", name, r, but, said);
 }
 
 /* What it said, if it refused; else NULL. */
@@ -42,6 +43,7 @@ static char *run_one(const char *path, const char *name, const Question *q, uint
 {
 	const char *argv[] = { path, q->event, q->step, q->device, NULL };
 	_cleanup_free_ char *said = NULL;
+	bool before = streq(q->event, "before");
 	const char *line;
 	int r = spawn_and_read(&(Program){ .argv = argv,
 					   .environ = q->environ,
@@ -51,13 +53,13 @@ static char *run_one(const char *path, const char *name, const Question *q, uint
 			       &said);
 
 	line = said ? first_line(said) : "";
-	if (r == STATUS_VETO && streq(q->event, "before")) {
+	if (r == STATUS_VETO && before) {
 		log_notice("%s: %s of %s %s: %s", name, q->step, q->device,
 			   q->may_veto ? "is vetoed" : "would be vetoed, and may not be", line);
 		return text_printf("%s", *line ? line : "it said nothing");
 	}
 	if (r != 0)
-		log_failure(name, r, line);
+		log_failure(name, before, r, line);
 	else if (*line)
 		log_info("%s: %s", name, line);
 	return NULL;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/ask.h"
 #include "base/clock.h"
@@ -73,6 +74,8 @@ static int serve(const char *folder)
 	if (r < 0)
 		return log_error_errno(r, "The hooks cannot be run");
 	r = write_all(STDOUT_FILENO, answer, strlen(answer));
+	/* systemd holds the socket, too, until what the hooks have left running is gone */
+	(void)shutdown(STDOUT_FILENO, SHUT_WR);
 	/* whoever waits for nothing may be gone */
 	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
 }

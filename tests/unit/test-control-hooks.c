@@ -343,6 +343,85 @@ static void a_step_that_is_given_up_after_it_was_asked_for_is_told_of(void **sta
 	close_with(&f, &h, path);
 }
 
+/* The limit changes while a hook thinks: what it says then is of a step that nobody wants. */
+static void an_answer_counts_for_the_limit_that_it_was_asked_for_alone(void **state)
+{
+	Hooks h = { .answer = "veto 50-backup: it runs\n",
+		    .refuses = "BUDGET_WATTS=3.0\n",
+		    .takes_us = 5 * USEC_PER_SEC };
+	Fixture f;
+	char *path;
+
+	(void)state;
+	path = open_with(&f, &h, SIM_NODE("archive") DISKS(1) IDLE);
+	claim_of(&f, CLASS_OPERATOR, 3);
+	fixture_run(&f, 2);
+	claim_of(&f, CLASS_OPERATOR, 2);
+	fixture_run(&f, MINUTE_S);
+	assert_int_equal(count_asleep(&f), 1);
+	assert_int_equal(count_asked(&h, BEFORE, NULL), 2);
+	assert_int_equal(count_asked(&h, AFTER, "another limit is in force"), 1);
+	close_with(&f, &h, path);
+}
+
+static void an_emergency_does_not_wait_behind_a_lower_limit_of_another_class(void **state)
+{
+	Hooks h = { .takes_us = 9 * USEC_PER_SEC };
+	Fixture f;
+	char *path;
+
+	(void)state;
+	path = open_with(&f, &h, SIM_NODE("archive") DISKS(2) IDLE);
+	claim_of(&f, CLASS_EMERGENCY, 6);
+	claim_of(&f, CLASS_OPERATOR, 4);
+	fixture_run(&f, 0.1);
+	for (size_t i = 0; i < 2; i++)
+		assert_true(f.control->fleet.devices[i]->errands.busy ||
+			    managed_asleep(f.control->fleet.devices[i]));
+	fixture_run(&f, MINUTE_S);
+	assert_int_equal(count_asked(&h, BEFORE, "STORPOWER_MAY_VETO=yes\n"), 0);
+	close_with(&f, &h, path);
+}
+
+/* More members than are asked at a time. */
+static void a_pool_stops_only_once_hooks_consent_to_all_of_it(void **state)
+{
+	Hooks h = { .takes_us = 20 * USEC_PER_SEC };
+	Fixture f;
+	char *path;
+
+	(void)state;
+	path = open_with(&f, &h, SIM_NODE("archive") DISKS(12) "pool = tank\n" IDLE);
+	f.control->config.hooks.timeout_us = 30 * USEC_PER_SEC;
+	claim_of(&f, CLASS_OPERATOR, 20);
+	fixture_run(&f, 30);
+	assert_int_equal(f.control->fleet.devices[0]->rest.consents.of[0].state, CONSENT_GIVEN);
+	assert_int_equal(count_asked(&h, BEFORE, NULL), 12);
+	assert_int_equal(count_asleep(&f), 0);
+	fixture_run(&f, MINUTE_S);
+	assert_int_equal(count_asleep(&f), 12);
+	close_with(&f, &h, path);
+}
+
+static void a_question_that_nobody_has_heard_yet_is_taken_back_with_the_limit(void **state)
+{
+	Hooks h = { .takes_us = 9 * USEC_PER_SEC };
+	Fixture f;
+	char *path;
+	uint64_t cookie;
+
+	(void)state;
+	path = open_with(&f, &h, SIM_NODE("archive") DISKS(20) IDLE);
+	cookie = claim_of(&f, CLASS_OPERATOR, 40);
+	fixture_run(&f, 2);
+	assert_int_equal(count_asked(&h, BEFORE, NULL), 8);
+	fixture_release(&f, cookie);
+	fixture_run(&f, 2 * MINUTE_S);
+	assert_int_equal(count_asked(&h, BEFORE, NULL), 8);
+	assert_int_equal(count_asked(&h, AFTER, NULL), 8);
+	close_with(&f, &h, path);
+}
+
 static void a_timeout_of_none_leaves_hooks_out(void **state)
 {
 	Hooks h = { .answer = "veto 50-backup: it runs\n" };
@@ -374,6 +453,10 @@ int main(void)
 		cmocka_unit_test(nothing_is_asked_for_what_is_fast_or_given_back),
 		cmocka_unit_test(disks_that_wake_are_not_asked_about),
 		cmocka_unit_test(a_step_that_is_given_up_after_it_was_asked_for_is_told_of),
+		cmocka_unit_test(an_answer_counts_for_the_limit_that_it_was_asked_for_alone),
+		cmocka_unit_test(an_emergency_does_not_wait_behind_a_lower_limit_of_another_class),
+		cmocka_unit_test(a_pool_stops_only_once_hooks_consent_to_all_of_it),
+		cmocka_unit_test(a_question_that_nobody_has_heard_yet_is_taken_back_with_the_limit),
 		cmocka_unit_test(a_timeout_of_none_leaves_hooks_out),
 	};
 

@@ -66,6 +66,15 @@ static void hooks_run_in_the_order_of_their_names(void **state)
 	expect_said("c\nb\na\n");
 }
 
+/* It would be none if the hook had been killed for taking too long. */
+static void what_a_hook_leaves_running_does_not_hide_its_veto(void **state)
+{
+	(void)state;
+	write_hook("10-leaves", "sleep 60 & echo $! >pid; echo busy; exit 1", 0755);
+	expect_answer(BEFORE, "veto 10-leaves: busy\n");
+	assert_int_equal(system("kill $(cat pid) && rm pid"), 0);
+}
+
 static void without_a_folder_there_are_none(void **state)
 {
 	(void)state;
@@ -212,6 +221,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		file_test(hooks_run_in_the_order_of_their_names),
+		file_test(what_a_hook_leaves_running_does_not_hide_its_veto),
 		file_test(without_a_folder_there_are_none),
 		file_test(leftovers_and_what_is_not_executable_are_passed_over),
 		file_test(what_others_may_write_is_refused_with_the_reason),
