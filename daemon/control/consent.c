@@ -231,19 +231,18 @@ Need consent_take(Managed *md, Job *j, Tools *t, char **ret_veto)
 {
 	const HookJob *h = &j->hook;
 	Consents *all = &md->rest.consents;
+	const Consent *c = &all->of[h->step];
 	_cleanup_free_ char *veto = j->result < 0 ? NULL : veto_of(h);
 
 	all->out = false;
 	log_unanswered(md, j->result);
-	if (!h->asks || h->number != all->of[h->step].number ||
-	    all->of[h->step].state == CONSENT_NONE)
+	if (!h->asks || h->number != c->number)
 		return NOTHING_NEEDED;
-	if (veto && t->config->hooks.timeout_us && all->of[h->step].state == CONSENT_ASKED &&
-	    h->vetoable) {
+	if (veto && c->state == CONSENT_ASKED && h->vetoable && t->config->hooks.timeout_us) {
 		*ret_veto = TAKE_PTR(veto);
 		return need(NEED_TOLD_PLAN, CAUSE_VETOED);
 	}
-	if (veto)
+	if (veto && (!h->vetoable || c->state == CONSENT_GIVEN))
 		log_notice("%s: %s; the step goes on all the same, as a limit of class emergency "
 			   "needs it",
 			   md->device->name, veto);
