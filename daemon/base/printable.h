@@ -19,6 +19,7 @@
  *	mapper, md, mount points, pools		made printable by hw/block-place.c
  *	a command's name as a claim's source	made printable by bus/bus-manager.c
  *	what upsd says of a UPS			made printable by signal/nut-answer.c
+ *	what a VTN calls its events		made printable by signal/openadr-wishes.c
  *
  * By ids of devices, cgroups, paths and values of knobs things are found or set again, so that they
  * stay as they are, in the files of journal/ and device/, too: what is shown of them, and of

@@ -8,10 +8,10 @@
 #include "base/log.h"
 #include "signal/openadr-http.h"
 #include "signal/openadr-page.h"
+#include "signal/openadr-said.h"
 #include "signal/openadr-token.h"
 
-#define EVENTS_MAX  10000
-#define REPORTS_MAX 64
+#define LIST_MAX 10000 /* programs, or events */
 
 typedef enum Asking {
 	ASKING_NOTHING,
@@ -29,7 +29,6 @@ typedef struct Round {
 	char **programs;    /* ids; NULL: all programs are meant */
 	size_t at, skip;    /* of the programs; of the pages */
 	OpenadrEvents events;
-	char **complaints;
 } Round;
 
 struct OpenadrClient {
@@ -41,11 +40,8 @@ struct OpenadrClient {
 	Asking asking;
 	Round round;
 	OpenadrToken token;
-	char **reports;
-	char **complaints;    /* of the round before, not to say the same again */
-	uint64_t answered_us; /* boot time; 0: never */
-	bool silent;          /* that was said */
-	char *refusal; /* what was said of the last answer that was of no use; NULL: nothing */
+	OpenadrReports *reports; /* the caller's */
+	OpenadrSaid said;
 };
 
 static void go_on(OpenadrClient *c);
@@ -53,7 +49,6 @@ static void go_on(OpenadrClient *c);
 static void round_done(Round *r)
 {
 	strv_free(r->programs);
-	strv_free(r->complaints);
 	openadr_events_done(&r->events);
 	*r = (Round){ 0 };
 }
@@ -69,65 +64,11 @@ static uint64_t now_us(void)
 	return clock_now_us(&clock_boottime);
 }
 
-/* Silence is nothing unusual before it lasts, and is said once; what the VTN has announced stays in
- * force. */
-static void note_silence(OpenadrClient *c, const char *problem)
-{
-	bool lost = !c->answered_us || now_us() - c->answered_us >= c->config->lost_us;
-
-	if (lost && !c->silent)
-		log_warning("%s does not answer: %s; what it has announced goes on and ends as "
-			    "announced, and it is asked again and again",
-			    c->config->url, problem);
-	c->silent |= lost;
-}
-
-static void note_answer(OpenadrClient *c)
-{
-	if (c->silent)
-		log_info("%s answers again", c->config->url);
-	c->silent = false;
-	c->answered_us = now_us();
-}
-
 /* The round is given up, and what it was to replace stays. */
 static void give_up(OpenadrClient *c)
 {
 	round_done(&c->round);
-}
-
-/* Said again when it is something else. */
-static void complain_once(OpenadrClient *c, const char *words, const char *details)
-{
-	if (c->refusal && streq(words, c->refusal))
-		return;
-	log_warning("%s: %s%s; what was announced before goes on as announced", c->config->url,
-		    words, details);
-	free(c->refusal);
-	c->refusal = strdup(words);
-}
-
-static void refused(OpenadrClient *c, const char *what, const HttpAnswer *a)
-{
-	_cleanup_free_ char *words = text_printf("%s (HTTP status %ld)", what, a->status);
-	_cleanup_free_ char *details =
-		text_printf(": %.*s", (int)MIN(strcspn(a->body, "\r\n"), 200u), a->body);
-
-	if (words && details)
-		complain_once(c, words, *a->body ? details : "");
-	give_up(c);
-}
-
-static void complain_of_secret(OpenadrClient *c, int r)
-{
-	_cleanup_free_ char *words =
-		text_printf("the secret in %s cannot be used: %s", c->config->secret_file,
-			    r == -EPERM     ? "others can read it: chmod 600 it"
-			    : r == -ENODATA ? "there is none"
-					    : strerror(-r));
-
-	if (words)
-		complain_once(c, words, "");
+	openadr_said_given_up(&c->said);
 }
 
 static int ask(OpenadrClient *c, Asking what, const HttpRequest *q)
@@ -145,7 +86,7 @@ static int ask_token(OpenadrClient *c)
 	int r = openadr_config_secret(c->config, &secret);
 
 	if (r < 0) {
-		complain_of_secret(c, r);
+		openadr_say_secret(&c->said, r);
 		return r;
 	}
 	form = openadr_token_form(c->config->client, secret, c->config->scope);
@@ -180,15 +121,13 @@ static int tell_report(OpenadrClient *c)
 	return ask(c, TELLING,
 		   &(HttpRequest){ .url = url,
 				   .type = "application/json",
-				   .body = c->reports[0],
+				   .body = openadr_reports_first(c->reports),
 				   .bearer = c->token.text });
 }
 
 static int next_request(OpenadrClient *c)
 {
-	bool reports = c->reports && *c->reports;
-
-	if (!c->round.wanted && !reports)
+	if (!c->round.wanted && !openadr_reports_first(c->reports))
 		return 0;
 	if (!c->token.text || now_us() >= c->token.until_us)
 		return ask_token(c);
@@ -210,25 +149,9 @@ static void go_on(OpenadrClient *c)
 	give_up(c); /* the next poll tries again */
 }
 
-static void remember_complaint(void *userdata, const char *words)
-{
-	OpenadrClient *c = userdata;
-
-	for (char *const *said = c->complaints; said && *said; said++)
-		if (streq(*said, words)) {
-			(void)strv_add(&c->round.complaints, words);
-			return;
-		}
-	log_warning("%s: %s: it is left out", c->config->url, words);
-	(void)strv_add(&c->round.complaints, words);
-}
-
 static void deliver(OpenadrClient *c)
 {
-	strv_free(c->complaints);
-	c->complaints = TAKE_PTR(c->round.complaints);
-	free(c->refusal);
-	c->refusal = NULL;
+	openadr_said_events(&c->said);
 	c->on_events(c->userdata, &c->round.events);
 	round_done(&c->round);
 }
@@ -242,13 +165,15 @@ static int take_programs(OpenadrClient *c, const char *body)
 	if (e < 0)
 		return e;
 	r->skip += n;
+	if (r->skip > LIST_MAX)
+		return -E2BIG;
 	if (n == OPENADR_PAGE)
 		return 0;
 	r->have_programs = true;
 	r->skip = 0;
 	if (r->programs && *r->programs)
 		return 0;
-	remember_complaint(c, "none of the configured programs is there");
+	openadr_say_left_out(&c->said, "none of the configured programs is there");
 	deliver(c);
 	return 0;
 }
@@ -257,12 +182,13 @@ static int take_events(OpenadrClient *c, const char *body)
 {
 	Round *r = &c->round;
 	size_t n;
-	int e = openadr_page_events(body, c->config, &r->events, remember_complaint, c, &n);
+	int e = openadr_page_events(body, c->config, &r->events, openadr_say_left_out, &c->said,
+				    &n);
 
 	if (e < 0)
 		return e;
 	r->skip += n;
-	if (r->events.n > EVENTS_MAX)
+	if (r->skip > LIST_MAX || r->events.n > LIST_MAX)
 		return -E2BIG;
 	if (n == OPENADR_PAGE)
 		return 0;
@@ -273,24 +199,20 @@ static int take_events(OpenadrClient *c, const char *body)
 	return 0;
 }
 
-static void drop_report(OpenadrClient *c)
-{
-	free(c->reports[0]);
-	for (char **at = c->reports; *at; at++)
-		at[0] = at[1];
-}
-
-/* A report that the VTN does not want is not sent again. */
 static int take_receipt(OpenadrClient *c, const HttpAnswer *a)
 {
-	bool taken = a->status >= 200 && a->status < 300;
+	bool settled = openadr_report_is_settled(a->status);
 
-	if (taken || (a->status >= 400 && a->status < 500))
-		drop_report(c);
-	if (!taken) {
-		refused(c, "the report is refused", a);
+	if (settled)
+		openadr_reports_drop_first(c->reports);
+	if (a->status < 200 || a->status >= 300) {
+		openadr_say_report_refusal(&c->said,
+					   settled ? "a report is refused, and is not sent again"
+						   : "a report is not taken now, and waits",
+					   a->status, a->body);
 		return -EPROTO; /* others wait for the next poll */
 	}
+	openadr_said_report(&c->said);
 	return 0;
 }
 
@@ -300,21 +222,34 @@ static int take_token(OpenadrClient *c, const HttpAnswer *a)
 	return openadr_token_parse(a->body, now_us(), &c->token);
 }
 
+static int take(OpenadrClient *c, Asking asking, const HttpAnswer *a)
+{
+	if (a->status != 200)
+		return -EPROTO;
+	switch (asking) {
+	case ASKING_TOKEN: return take_token(c, a);
+	case ASKING_PROGRAMS: return take_programs(c, a->body);
+	default: return take_events(c, a->body);
+	}
+}
+
 static const char *const what_for[] = {
 	[ASKING_TOKEN] = "no token was given",
 	[ASKING_PROGRAMS] = "programs cannot be read",
 	[ASKING_EVENTS] = "events cannot be read",
-	[TELLING] = "the report is refused",
 };
 
-static int take_answer(OpenadrClient *c, Asking asking, const HttpAnswer *a)
+/* A token that may be in the answer is told to nobody. */
+static void refused(OpenadrClient *c, Asking asking, int r, const HttpAnswer *a)
 {
-	switch (asking) {
-	case ASKING_TOKEN: return take_token(c, a);
-	case ASKING_PROGRAMS: return take_programs(c, a->body);
-	case ASKING_EVENTS: return take_events(c, a->body);
-	default: return 0;
-	}
+	if (r == -ENOMEM)
+		log_oom();
+	openadr_say_refusal(&c->said,
+			    r == -E2BIG ? "it tells more than 10000 programs or events, or the "
+					  "same ones again and again"
+					: what_for[asking],
+			    a->status, asking == ASKING_TOKEN && a->status < 300 ? "" : a->body);
+	give_up(c);
 }
 
 /* An unknown token may have been forgotten by a VTN that was started anew. */
@@ -323,32 +258,39 @@ static bool is_old_token(const OpenadrClient *c, Asking asking, const HttpAnswer
 	return a->status == 401 && asking != ASKING_TOKEN && !c->round.token_renewed;
 }
 
+static int use_answer(OpenadrClient *c, Asking asking, const HttpAnswer *a)
+{
+	bool old = is_old_token(c, asking, a);
+	int r;
+
+	if (asking != ASKING_TOKEN)
+		c->round.token_renewed = old;
+	if (old) {
+		forget_token(c);
+		return 0;
+	}
+	if (asking == TELLING)
+		return take_receipt(c, a);
+	r = take(c, asking, a);
+	if (r < 0)
+		refused(c, asking, r, a);
+	return r;
+}
+
 static void on_answer(void *userdata, const HttpAnswer *a)
 {
 	OpenadrClient *c = userdata;
 	Asking asking = c->asking;
-	int r = 0;
 
 	c->asking = ASKING_NOTHING;
 	if (!a->status) {
-		note_silence(c, a->problem);
+		openadr_say_silence(&c->said, a->problem);
 		give_up(c);
 		return;
 	}
-	note_answer(c);
-	if (is_old_token(c, asking, a)) {
-		forget_token(c);
-		c->round.token_renewed = true;
-	} else if (asking == TELLING) {
-		r = take_receipt(c, a);
-	} else {
-		r = a->status == 200 ? take_answer(c, asking, a) : -EPROTO;
-		if (r == -ENOMEM)
-			log_oom();
-		if (r < 0)
-			refused(c, what_for[asking], a);
-	}
-	if (r >= 0)
+	openadr_say_answer(&c->said);
+	/* a poll may have come while a report was told */
+	if (use_answer(c, asking, a) >= 0 || c->round.wanted)
 		go_on(c);
 }
 
@@ -363,15 +305,16 @@ static int on_timer(sd_event_source *s, uint64_t usec, void *userdata)
 	return 0;
 }
 
-int openadr_client_new(sd_event *event, const OpenadrConfig *config, OpenadrOnEvents on_events,
-		       void *userdata, OpenadrClient **ret)
+int openadr_client_new(sd_event *event, const OpenadrConfig *config, OpenadrReports *reports,
+		       OpenadrOnEvents on_events, void *userdata, OpenadrClient **ret)
 {
 	_cleanup_(openadr_client_freep) OpenadrClient *c = calloc(1, sizeof(*c));
 	int r;
 
 	if (!c)
 		return -ENOMEM;
-	c->config = config;
+	c->config = c->said.config = config;
+	c->reports = reports;
 	c->on_events = on_events;
 	c->userdata = userdata;
 	r = openadr_http_new(event, config->ca_file, on_answer, c, &c->http);
@@ -393,22 +336,16 @@ OpenadrClient *openadr_client_free(OpenadrClient *c)
 	openadr_http_free(c->http);
 	round_done(&c->round);
 	forget_token(c);
-	strv_free(c->reports);
-	strv_free(c->complaints);
-	free(c->refusal);
+	openadr_said_done(&c->said);
 	free(c);
 	return NULL;
 }
 
 int openadr_client_report(OpenadrClient *c, const char *json)
 {
-	int r = strv_add(&c->reports, json);
+	int r = openadr_reports_add(c->reports, json, c->asking == TELLING);
 
-	if (r < 0)
-		return r;
-	/* the first may be on its way */
-	if (strv_length(c->reports) > REPORTS_MAX && c->asking != TELLING)
-		drop_report(c);
-	go_on(c);
-	return 0;
+	if (r >= 0)
+		go_on(c);
+	return r;
 }

@@ -6,15 +6,17 @@
 #include <systemd/sd-event.h>
 
 #include "signal/openadr-config.h"
+#include "signal/openadr-reports.h"
 
 typedef struct OpenadrClient OpenadrClient;
 
 /* All events that the VTN has for the configured programs. The callee takes what `events` owns. */
 typedef void (*OpenadrOnEvents)(void *userdata, OpenadrEvents *events);
 
-/* It asks at once, and answers later. The configuration stays the caller's. */
-int openadr_client_new(sd_event *event, const OpenadrConfig *c, OpenadrOnEvents on_events,
-		       void *userdata, OpenadrClient **ret);
+/* It asks at once, and answers later. The configuration stays the caller's, and so do the reports
+ * that wait, which it sends as well. */
+int openadr_client_new(sd_event *event, const OpenadrConfig *c, OpenadrReports *reports,
+		       OpenadrOnEvents on_events, void *userdata, OpenadrClient **ret);
 OpenadrClient *openadr_client_free(OpenadrClient *c); /* returns NULL */
 DEFINE_CLEANUP(OpenadrClient *, openadr_client_free);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "signal/openadr-config.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -35,9 +36,33 @@ static bool starts_with(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
+/* NULL: it is no URL. */
+static const char *host_of(const char *url)
+{
+	if (starts_with(url, "https://"))
+		return url + strlen("https://");
+	return starts_with(url, "http://") ? url + strlen("http://") : NULL;
+}
+
+/* A user in front of the host would be one more place for a secret, and for a host to be hidden. */
 static bool is_url(const char *s)
 {
-	return (starts_with(s, "https://") || starts_with(s, "http://")) && !strpbrk(s, " \t?#");
+	const char *host = host_of(s);
+
+	return host && !strchr("/:", *host) && !strpbrk(s, " \t?#\\") &&
+	       !memchr(host, '@', strcspn(host, "/"));
+}
+
+static bool is_loopback(const char *host)
+{
+	char name[64];
+	struct in_addr a;
+
+	if (starts_with(host, "[::1]"))
+		return strchr("/:", host[strlen("[::1]")]);
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(host, "/:"), host);
+	return streq(name, "localhost") ||
+	       (inet_pton(AF_INET, name, &a) == 1 && ntohl(a.s_addr) >> 24 == IN_LOOPBACKNET);
 }
 
 static bool is_path(const char *s)
@@ -150,15 +175,8 @@ static size_t complain_unless(const char *path, bool given, const char *key)
 static size_t complain_of_plain(const char *path, const OpenadrConfig *c, const char *url,
 				const char *key)
 {
-	static const char *const loopback[] = { "http://127.",
-						"http://localhost:", "http://localhost/",
-						"http://[::1]" };
-
-	if (!url || c->plain_http || !starts_with(url, "http://"))
+	if (!url || c->plain_http || !starts_with(url, "http://") || is_loopback(host_of(url)))
 		return 0;
-	for (size_t i = 0; i < ELEMENTSOF(loopback); i++)
-		if (starts_with(url, loopback[i]))
-			return 0;
 	log_warning("%s: [vtn] %s=%s would tell the secret to whoever listens: use https, or say "
 		    "plain_http=yes",
 		    path, key, url);

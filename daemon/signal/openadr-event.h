@@ -28,7 +28,7 @@ typedef struct OpenadrInterval {
 
 typedef struct OpenadrEvent {
 	char *id, *program, *name; /* a name of "" is none */
-	char **targets;         /* "VALUE", or "TYPE=VALUE" as OpenADR 3.0 has it; NULL: for all */
+	char **targets;         /* "VALUE", or "TYPE\nVALUE" as OpenADR 3.0 has it; NULL: for all */
 	int64_t priority;       /* the lower, the more it counts; INT64_MAX: it has none */
 	int64_t begin_s, end_s; /* of all of it */
 	int64_t loop_s;         /* its intervals come again after so long; 0: they do not */

@@ -79,45 +79,34 @@ static int read_time(Reading *r, json_object *o, const char *where, const char *
 	if (!text || openadr_parse_time(text, time_s) < 0)
 		return complain(r, "%s%s: expected a time such as \"2026-11-24T10:00:00Z\"", where,
 				name);
-	if (*time_s == OPENADR_NOW)
-		*time_s = r->announced_s;
 	return 0;
 }
 
-/* The same for an event and a node, so that nothing moves when either end is started anew. */
-static int64_t spread(const char *id, const char *salt, int64_t range_s)
-{
-	uint64_t hash = 14695981039346656037ULL;
-
-	if (range_s <= 0 || range_s == OPENADR_NEVER)
-		return 0;
-	for (const char *c = id; *c; c++)
-		hash = (hash ^ (unsigned char)*c) * 1099511628211ULL;
-	for (const char *c = salt; *c; c++)
-		hash = (hash ^ (unsigned char)*c) * 1099511628211ULL;
-	return (int64_t)(hash % ((uint64_t)range_s + 1));
-}
-
-/* A start is delayed by what randomizeStart allows. */
+/* *start_s is what there is without a start of its own, or with one of "0001-01-01": when the event
+ * was announced, if it is nothing yet. A start is delayed by what randomizeStart allows. */
 static int read_period(Reading *r, json_object *o, const char *where, int64_t *start_s,
 		       int64_t *duration_s, int64_t *delay_s)
 {
 	json_object *period = json_member(o, "intervalPeriod");
 	_cleanup_free_ char *inner = text_printf("%sintervalPeriod.", where);
-	int64_t range_s = 0;
+	int64_t own_s = *start_s, range_s = 0;
 	int e;
 
 	if (!period)
 		return 0;
 	if (!inner)
 		return -ENOMEM;
-	e = read_time(r, period, inner, "start", start_s);
+	e = read_time(r, period, inner, "start", &own_s);
+	if (e >= 0 && own_s != OPENADR_NOW)
+		*start_s = own_s;
+	else if (e >= 0 && *start_s == OPENADR_NOW && json_member(period, "start"))
+		*start_s = r->announced_s;
 	if (e >= 0)
 		e = read_duration(r, period, inner, "duration", duration_s);
 	if (e >= 0)
 		e = read_duration(r, period, inner, "randomizeStart", &range_s);
 	if (e >= 0 && json_member(period, "randomizeStart"))
-		*delay_s = spread(r->event.id, r->salt, range_s);
+		*delay_s = openadr_spread(r->event.id, r->salt, range_s);
 	return e;
 }
 
@@ -203,6 +192,23 @@ static int read_payloads(Reading *r, json_object *interval, const char *where, O
 	return e;
 }
 
+/* A duration of 0 s is "instantaneous or infinity" in OpenADR 3.0, and nobody can know which. */
+static int check_interval(Reading *r, const OpenadrInterval *i, int64_t duration_s,
+			  const char *where)
+{
+	bool limits = false;
+
+	for (int k = 0; k < _OPENADR_KIND_MAX; k++)
+		limits |= !isnan(i->values[k]);
+	if (i->begin_s == OPENADR_NOW)
+		return complain(r, "%sintervalPeriod.start is missing, and that of the event",
+				where);
+	if (limits && duration_s <= 0)
+		return complain(r, "%sintervalPeriod.duration: expected more than 0 s, or P9999Y",
+				where);
+	return 0;
+}
+
 /* Without a start of its own it begins when the one before ends. */
 static int read_interval(Reading *r, json_object *interval, const char *where, int64_t *next_s)
 {
@@ -217,11 +223,10 @@ static int read_interval(Reading *r, json_object *interval, const char *where, i
 		e = read_period(r, interval, where, &i.begin_s, &duration_s, &delay_s);
 	if (e >= 0)
 		e = read_payloads(r, interval, where, &i);
+	if (e >= 0)
+		e = check_interval(r, &i, duration_s, where);
 	if (e < 0)
 		return e;
-	if (i.begin_s == OPENADR_NOW)
-		return complain(r, "%sintervalPeriod.start is missing, and that of the event",
-				where);
 	i.begin_s = openadr_add(i.begin_s, delay_s);
 	i.end_s = openadr_add(i.begin_s, duration_s);
 	*next_s = i.end_s;
@@ -249,11 +254,11 @@ static int read_intervals(Reading *r, json_object *event)
 }
 
 /* From the first to the last of them; the duration of the event cuts them off or has them come
- * again. */
+ * again. One of 0 s is what OpenADR 3.0 has where none is given. */
 static int read_extent(Reading *r, json_object *event)
 {
 	OpenadrEvent *v = &r->event;
-	int64_t duration_s = -1, end_s = INT64_MIN;
+	int64_t duration_s = 0, end_s = INT64_MIN;
 	int e = read_duration(r, event, "", "duration", &duration_s);
 
 	v->begin_s = OPENADR_NEVER;
@@ -263,7 +268,7 @@ static int read_extent(Reading *r, json_object *event)
 	}
 	if (e < 0 || !v->n)
 		return e;
-	v->end_s = duration_s < 0 ? end_s : openadr_add(v->begin_s, duration_s);
+	v->end_s = duration_s <= 0 ? end_s : openadr_add(v->begin_s, duration_s);
 	if (v->end_s > end_s && end_s > v->begin_s)
 		v->loop_s = end_s - v->begin_s;
 	return 0;
@@ -282,7 +287,7 @@ static int read_target(Reading *r, json_object *target)
 		return complain(r, "targets: expected texts, or objects with a type and values");
 	for (size_t i = 0; e >= 0 && i < json_object_array_length(values); i++) {
 		const char *value = json_object_get_string(json_object_array_get_idx(values, i));
-		_cleanup_free_ char *both = text_printf("%s=%s", type, value ?: "");
+		_cleanup_free_ char *both = text_printf("%s\n%s", type, value ?: "");
 
 		e = both ? strv_add(&r->event.targets, both) : -ENOMEM;
 	}

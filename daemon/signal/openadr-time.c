@@ -179,3 +179,16 @@ int64_t openadr_add(int64_t s, int64_t duration_s)
 		return OPENADR_NEVER;
 	return sum;
 }
+
+int64_t openadr_spread(const char *id, const char *salt, int64_t range_s)
+{
+	uint64_t hash = 14695981039346656037ULL;
+
+	if (range_s <= 0 || range_s == OPENADR_NEVER)
+		return 0;
+	for (const char *c = id; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * 1099511628211ULL;
+	for (const char *c = salt; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * 1099511628211ULL;
+	return (int64_t)(hash % ((uint64_t)range_s + 1));
+}

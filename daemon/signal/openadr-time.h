@@ -20,3 +20,6 @@ int openadr_parse_duration(const char *text, int64_t *ret_s);
 char *openadr_format_time(char *buf, size_t size, int64_t s);
 /* The sum; OPENADR_NEVER with either of them, and where it would be later. */
 int64_t openadr_add(int64_t s, int64_t duration_s);
+/* A part of what randomizeStart allows: the same for an event and a node, so that nothing moves
+ * when either end is started anew. */
+int64_t openadr_spread(const char *id, const char *salt, int64_t range_s);

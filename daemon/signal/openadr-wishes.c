@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/printable.h"
+
 static bool is_of(char *const *names, const char *name)
 {
 	for (; names && *names; names++)
@@ -17,12 +19,12 @@ static bool is_of(char *const *names, const char *name)
  * has types as well, and leaves it to the VEN. */
 static bool is_our_target(const OpenadrConfig *c, const char *target)
 {
-	const char *value = strchr(target, '=');
+	const char *value = strchr(target, '\n');
 
 	if (!value)
 		return !c->targets || is_of(c->targets, target) || streq(target, c->ven ?: "");
 	value++;
-	if (strncmp(target, "VEN_NAME=", strlen("VEN_NAME=")) == 0 && streq(value, c->ven ?: ""))
+	if (strncmp(target, "VEN_NAME\n", strlen("VEN_NAME\n")) == 0 && streq(value, c->ven ?: ""))
 		return true;
 	return is_of(c->targets, value);
 }
@@ -78,6 +80,8 @@ static int add_wish(Wishes *wishes, const char *key, const OpenadrLevel *level,
 			    .reason = reason };
 	Wish wish;
 
+	if (reason)
+		make_printable(reason);
 	if (!reason || wish_copy(&like, &wish) < 0)
 		return -ENOMEM;
 	return wishes_add(wishes, &wish);

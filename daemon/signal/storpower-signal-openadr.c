@@ -22,6 +22,7 @@ typedef struct Known {
 	unsigned users;
 	OpenadrEvents events;
 	OpenadrMeters meters;
+	OpenadrReports reports;
 	char *daemon; /* whose account the meters are of */
 } Known;
 
@@ -40,6 +41,7 @@ static void known_unref(Known *k)
 		return;
 	openadr_events_done(&k->events);
 	openadr_meters_done(&k->meters);
+	openadr_reports_done(&k->reports);
 	free(k->daemon);
 	free(k);
 }
@@ -136,9 +138,12 @@ static int wire(State *s, const SignalHost *host)
 	int r = s->known ? openadr_energy_new(on_energy, s, &s->energy) : -ENOMEM;
 
 	if (r >= 0)
-		r = openadr_client_new(host->event, s->config, on_events, s, &s->client);
+		r = openadr_client_new(host->event, s->config, &s->known->reports, on_events, s,
+				       &s->client);
 	if (r >= 0)
 		r = follow_new(host, want, s, &s->follow);
+	if (r >= 0 && !s->config->reports)
+		openadr_reports_done(&s->known->reports);
 	return r;
 }
 

@@ -91,6 +91,12 @@ ok "the last one ends, and leaves no limit behind" eventually limits_are '[]'
 ok "the silence is told" grep -q "does not answer: " "$tmp/signal.log"
 is "once" "$(grep -c "does not answer: " "$tmp/signal.log")" 1
 
+says() { # TIMES WORDS: so often in the log
+	(($(grep -c "$2" "$tmp/signal.log") >= $1))
+}
+reload_signal
+ok "the configuration is read anew meanwhile" eventually says 1 "has been read anew"
+ok "and the VTN asked anew" eventually says 2 "does not answer: "
 put token second
 put events.json '[]'
 start_vtn
@@ -101,11 +107,32 @@ ok "an import limit is in kW" eventually limits_are '[40]'
 reports() { # JQ
 	jq -s "$1" "$vtn/reports"
 }
-ok "reports have come" eventually test -s "$vtn/reports"
-ok "of the interval that ended, with what was drawn" eval "reports '.[0]' | jq -e '
+ok "the reports that waited have come, all of them" eventually eval "reports '[.[] | select(.eventID == \"evening\") |
+	.resources[0].intervals[0].id] | unique == [0, 1, 2]' | grep -qx true"
+ok "the first is of the interval that ended first, with what was drawn" eval "reports '.[0]' | jq -e '
 	.eventID == \"evening\" and .clientName == \"node1\" and .programID == \"p1\" and
 	(.resources[0].intervals[0].payloads | map(.type) == [\"USAGE\", \"DEMAND\"] and
 		all(.values[0] > 0))'"
+
+is_later_than() { # EPOCHSECONDS
+	((EPOCHSECONDS > $1))
+}
+start=$(at -1)
+put statuses '/reports 401 /reports 429'
+put events.json "[$(event told "$start" 600 1)]"
+ok "an interval is under way" eventually limits_are '[80]'
+ok "for a while" eventually is_later_than $((EPOCHSECONDS + 1))
+: >"$vtn/log"
+put events.json "[$(event told "$start" 1 1)]"
+ok "it is over, and its report comes though two answers refused it" eventually \
+	eval "reports '[.[] | select(.eventID == \"told\")] | length == 1' | grep -qx true"
+ok "after 401 with another token, and after 429 at the next poll" eval 'tr "\n" " " <"$vtn/log" |
+	grep -q "POST /reports POST /auth/token .*POST /reports .*GET /events.*POST /reports"'
+ok "which is told" says 1 "a report is not taken now, and waits (HTTP status 429)"
+put statuses '/auth/token 201'
+put token to-be-kept
+ok "a token that comes in an unusual answer is complained of" eventually says 1 "no token was given (HTTP status 201)"
+ok "and not told" eval '! grep -q to-be-kept "$tmp/signal.log"'
 put events.json '[{"id": "bad", "programID": "p1", "intervals": 5}]'
 ok "an event is withdrawn, and its limit ends" eventually limits_are '[]'
 ok "one that cannot be read is told" eventually grep -q 'event bad: intervals: expected an array: it is left out' "$tmp/signal.log"
@@ -116,8 +143,15 @@ ok "nonsense is told" eventually grep -q "events cannot be read (HTTP status 200
 ok "and nothing ends by it" limits_are '[60]'
 put events.json "[$(event now "$(at -1)" 600 1)]"
 ok "an event in force is modified" eventually limits_are '[80]'
+put deaf ''
+put events.json "$many"
+ok "a VTN that tells the same page again and again is not asked for ever" eventually \
+	says 1 "it tells more than 10000 programs or events"
+ok "and nothing ends by it" limits_are '[80]'
+put events.json "[$(event now "$(at -1)" 600 1)]"
+rm "$vtn/deaf"
 reload_signal
-ok "the configuration is read anew" eventually grep -q "has been read anew" "$tmp/signal.log"
+ok "the configuration is read anew" eventually says 2 "has been read anew"
 ok "and all stays" limits_are '[80]'
 kill_signal KILL
 ok "the signal is killed, and leaves no limit behind" eventually limits_are '[]'

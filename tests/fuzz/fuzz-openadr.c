@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <string.h>
 
+#include "base/printable.h"
 #include "fuzz.h"
 #include "signal/openadr-json.h"
 #include "signal/openadr-wishes.h"
@@ -9,8 +11,10 @@ static void check_wishes(const Wishes *wishes)
 {
 	for (size_t i = 0; i < wishes->n; i++) {
 		const Wish *w = &wishes->list[i];
+		Unfit unfit;
 
 		fuzz_check(w->limit >= 0);
+		fuzz_check(is_printable(w->reason, strlen(w->reason), &unfit));
 		fuzz_check(w->limit <= (w->unit == LIMIT_WATTS ? LIMIT_MAX_W : 100));
 		for (size_t k = 0; k < i; k++)
 			fuzz_check(!wish_is_same(w, &wishes->list[k]));

@@ -17,8 +17,8 @@
 # profile	The same, and a complaint refuses it.
 # node		The same as a profile; and what opens starts and can be asked.
 # limit		What people type: a number that is taken is finite and within its range.
-# openadr	Events: what is complained of is left out, limits stay within their ranges, and nothing changes but
-#		when it was said that it would.
+# openadr	Events: what is complained of is left out, limits stay within their ranges, the bus takes what is said
+#		of them, and nothing changes but when it was said that it would.
 # enforce	pure-node.h: events in any order keep the promises of decide() and admit().
 
 FUZZ_SECONDS ?= 10

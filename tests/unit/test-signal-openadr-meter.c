@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "signal/openadr-json.h"
 #include "signal/openadr-page.h"
+#include "signal/openadr-reports.h"
 #include "signal/openadr-token.h"
 
 #define TEN 1795514400 /* 2026-11-24T10:00:00Z */
@@ -137,6 +138,44 @@ static void nothing_is_reported_to_whom_it_is_not_wanted(void **state)
 	assert_false(due(f, TEN));
 }
 
+static void of_many_reports_that_wait_the_oldest_is_given_up(void **state)
+{
+	OpenadrReports r = { 0 };
+	char text[32];
+
+	(void)state;
+	assert_null(openadr_reports_first(&r));
+	openadr_reports_drop_first(&r);
+	for (int i = 0; i <= OPENADR_REPORTS_MAX; i++) {
+		snprintf(text, sizeof(text), "%d", i);
+		assert_int_equal(openadr_reports_add(&r, text, false), 0);
+	}
+	assert_int_equal(strv_length(r.list), OPENADR_REPORTS_MAX);
+	assert_string_equal(openadr_reports_first(&r), "1");
+	/* one that is on its way stays the first, as its receipt is for the first */
+	assert_int_equal(openadr_reports_add(&r, "last", true), 0);
+	assert_int_equal(strv_length(r.list), OPENADR_REPORTS_MAX);
+	assert_string_equal(r.list[0], "1");
+	assert_string_equal(r.list[1], "3");
+	openadr_reports_drop_first(&r);
+	assert_string_equal(openadr_reports_first(&r), "3");
+	assert_string_equal(r.list[OPENADR_REPORTS_MAX - 2], "last");
+	openadr_reports_done(&r);
+	assert_null(openadr_reports_first(&r));
+}
+
+static void a_report_is_kept_where_it_may_be_taken_later(void **state)
+{
+	static const long settled[] = { 200, 201, 204, 400, 403, 404, 409, 422 };
+	static const long kept[] = { 301, 401, 408, 425, 429, 500, 503 };
+
+	(void)state;
+	for (size_t i = 0; i < ELEMENTSOF(settled); i++)
+		assert_true(openadr_report_is_settled(settled[i]));
+	for (size_t i = 0; i < ELEMENTSOF(kept); i++)
+		assert_false(openadr_report_is_settled(kept[i]));
+}
+
 static void a_page_that_is_no_list_is_refused(void **state)
 {
 	Fixture *f = *state;
@@ -199,6 +238,8 @@ int main(void)
 		TEST(what_was_announced_late_is_reported_as_far_as_it_was_measured),
 		TEST(what_nobody_can_know_is_not_reported),
 		TEST(nothing_is_reported_to_whom_it_is_not_wanted),
+		cmocka_unit_test(of_many_reports_that_wait_the_oldest_is_given_up),
+		cmocka_unit_test(a_report_is_kept_where_it_may_be_taken_later),
 		TEST(a_page_that_is_no_list_is_refused),
 		TEST(programs_are_known_by_name_or_id),
 		cmocka_unit_test(a_token_is_renewed_before_it_expires),
