@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: 6.12
-# limit: 400
+# limit: 600
 # qemu: -device ahci,id=ahci -drive if=none,id=disk,format=raw,file.driver=null-co,file.size=64M -device ide-hd,drive=disk,bus=ahci.0,serial=AHCI0001 -device virtio-scsi-pci,id=scsi -drive if=none,id=plain,format=raw,file.driver=null-co,file.size=64M -device scsi-hd,drive=plain,bus=scsi.0,serial=SCSI0001
 #
 # The power conditions of SATA and SAS disks, their depth and their link, on the kernel's own drivers,

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: 6.12
-# limit: 400
+# limit: 600
 #
 # A device mapper that is suspended below a mergerfs all of whose threads wait for it: whoever asks that
 # mergerfs anything waits, too. storpowerd has to ask it about the disk; it answers all the same, and

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: all
 # long: 6.12 7.2
-# limit: 420
+# limit: 600
 # qemu: -device ahci,id=ahci -drive if=none,id=disk,format=raw,file.driver=null-co,file.size=64M -device ide-hd,drive=disk,bus=ahci.0,serial=AHCI0001,wwn=0x5000c50012345678 -drive if=none,id=flash,format=raw,file.driver=null-co,file.size=64M -device nvme,drive=flash,serial=QEMUNVME1
 #
 # What storpowerd finds on a machine: what it manages, ignores and protects, what lies on it, and how

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: 6.12
-# limit: 500
+# limit: 600
 #
 # Which disks sleep and wake together, by the kernel's own md, LVM and btrfs over disks of hddsim; what
 # keeps them up; and the wake test. Asking about any of that wakes no disk.

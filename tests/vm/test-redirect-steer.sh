@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: 6.12
-# limit: 400
+# limit: 600
 #
 # The redirections that steer IO elsewhere and hold nothing back, each for what it can do: reads of an
 # md raid1, new files of a mergerfs, hosts of an NVMe-oF target. On disks that sleep (hddsim), with

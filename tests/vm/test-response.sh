@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: 6.12
-# limit: 600
+# limit: 900
 # qemu: -icount shift=2,sleep=off -rtc clock=vm
 #
 # The 99th percentile that the Petri net predicts is the one that fio sees on a drive whose service

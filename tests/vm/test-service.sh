@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: 6.12
 # systemd
-# limit: 300
+# limit: 500
 #
 # storpowerd as it is installed: a unit of systemd, on the system bus, with the distribution's own
 # rules. What `make install` puts there is laid over the guest's root.
