@@ -64,28 +64,23 @@ static double motor_lack_w(const Facts *f, double budget_w, const Plan *plan)
 }
 
 /* *plan as it is where no plan leaves a motor its watts: who would lose all for that wins nothing.
- * What is expected does not fall where caps fall first, and so the last one tried has caps that
- * leave a motor all that it takes. */
+ */
 static int leave_motor(const Facts *f, double budget_w, unsigned forbidden, double reserve_w,
 		       Plan **plan)
 {
-	double lack_w = motor_lack_w(f, budget_w - reserve_w, *plan);
-	double all_w = start_w(f, *plan), motor_reserve_w = 0;
+	double lack_w = motor_lack_w(f, budget_w - reserve_w, *plan), motor_reserve_w = 0;
 
 	for (unsigned i = 0; i < MOTOR_TRIES && lack_w > NO_WATTS; i++) {
 		_cleanup_(plan_freep) Plan *next = NULL;
 		int r;
 
 		motor_reserve_w += lack_w;
-		if (i + 1 == MOTOR_TRIES)
-			motor_reserve_w = MAX(motor_reserve_w, all_w);
 		if (reserve_w + motor_reserve_w > budget_w)
 			return 0;
 		r = plan_with(f, budget_w, forbidden, reserve_w + motor_reserve_w, &next);
 		if (r < 0)
 			return r;
 		lack_w = motor_lack_w(f, budget_w - reserve_w, next);
-		all_w = MAX(all_w, start_w(f, next));
 		if (lack_w > NO_WATTS)
 			continue;
 		/* of the same budget as one that leaves nothing, so that a plan may be kept */
@@ -120,17 +115,11 @@ static bool same_settings(const Plan *a, const Plan *b)
 	return true;
 }
 
-/* What the one in force leaves counts by its caps, too: what is expected of it may have changed. */
-static bool leaves_motor(const Facts *f, const Plan *last, double motor_w)
-{
-	return last->motor_w >= motor_w - MOTOR_LEAST_W ||
-	       last->cap_w + start_w(f, last) <= f->spendable_w - f->reserve_w;
-}
-
 /* A plan that no longer fits what is known of the devices is not worth keeping. */
 static bool still_fits(const Facts *f, const Plan *last, double motor_w)
 {
-	return last && last->n_devices == f->n_devices && leaves_motor(f, last, motor_w) &&
+	return last && last->n_devices == f->n_devices &&
+	       last->motor_w >= motor_w - MOTOR_LEAST_W &&
 	       f->cap_w <= MAX(f->spendable_w, last->cap_w) + 1e-6;
 }
 
