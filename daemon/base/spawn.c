@@ -78,21 +78,21 @@ static int exit_status(int status)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* What is there; 0: nothing more will come, -EAGAIN: nothing yet. */
-static ssize_t read_some(int in, char *buf, size_t size, uint64_t within_us)
+ssize_t spawn_listen(const Running *r, char *buf, size_t size, uint64_t within_us)
 {
-	struct pollfd p = { .fd = in, .events = POLLIN };
-	ssize_t n = -1;
+	struct pollfd p = { .fd = r->out, .events = POLLIN };
+	int ready = poll(&p, 1, (int)(within_us / USEC_PER_MSEC) + 1);
+	ssize_t n;
 
-	errno = EAGAIN;
-	if (poll(&p, 1, (int)(within_us / USEC_PER_MSEC)) > 0)
-		n = read(in, buf, size);
-	return n >= 0 ? n : errno == EINTR ? -EAGAIN : -errno;
+	if (ready <= 0)
+		return ready < 0 ? -errno : -ETIMEDOUT;
+	n = read(r->out, buf, size);
+	return n < 0 ? -errno : n;
 }
 
 /* Until the program has ended and all is read that it has said: what it leaves running may hold the
  * pipe for as long as it likes. */
-static int read_until_gone(int in, pid_t pid, size_t max, uint64_t until_us, char **ret,
+static int read_until_gone(const Running *program, size_t max, uint64_t until_us, char **ret,
 			   int *ret_status)
 {
 	_cleanup_free_ char *text = malloc(max + 1);
@@ -102,18 +102,18 @@ static int read_until_gone(int in, pid_t pid, size_t max, uint64_t until_us, cha
 
 	if (!text)
 		return -ENOMEM;
-	while (n > 0 || (n == -EAGAIN && !gone)) {
-		gone = gone || is_gone(pid, 0, ret_status);
-		n = read_some(in, text + size, max + 1 - size, gone ? 0 : LOOK_US);
+	while (n > 0 || n == -EINTR || (n == -ETIMEDOUT && !gone)) {
+		gone = gone || is_gone(program->pid, 0, ret_status);
+		n = spawn_listen(program, text + size, max + 1 - size, gone ? 0 : LOOK_US);
 		size += n > 0 ? (size_t)n : 0;
 		if (size > max)
 			return -EFBIG;
 		if (clock_now_us(&clock_boottime) >= until_us && !gone)
 			return -ETIMEDOUT;
 	}
-	if (n < 0 && n != -EAGAIN)
+	if (n < 0 && n != -ETIMEDOUT)
 		return (int)n;
-	if (!gone && !is_gone(pid, until_us, ret_status))
+	if (!gone && !is_gone(program->pid, until_us, ret_status))
 		return -ETIMEDOUT;
 	text[size] = '\0';
 	*ret = TAKE_PTR(text);
@@ -135,7 +135,7 @@ int spawn_and_read(const Program *p, char **ret_answer)
 	close(fds[1]);
 	if (r < 0 || pid <= 0)
 		return r < 0 ? r : -ECHILD;
-	r = read_until_gone(in, pid, p->answer_max, until_us, &answer, &status);
+	r = read_until_gone(&(Running){ pid, in }, p->answer_max, until_us, &answer, &status);
 	if (r < 0) {
 		kill_program(pid);
 		return r;
@@ -159,18 +159,6 @@ int spawn_start(const Program *p, Running *ret)
 	}
 	*ret = (Running){ pid, fds[0] };
 	return 0;
-}
-
-ssize_t spawn_listen(const Running *r, char *buf, size_t size, uint64_t within_us)
-{
-	struct pollfd p = { .fd = r->out, .events = POLLIN };
-	int ready = poll(&p, 1, (int)(within_us / USEC_PER_MSEC) + 1);
-	ssize_t n;
-
-	if (ready <= 0)
-		return ready < 0 ? -errno : -ETIMEDOUT;
-	n = read(r->out, buf, size);
-	return n < 0 ? -errno : n;
 }
 
 /* It may not end before somebody has read all that it says. */

@@ -125,13 +125,18 @@ static void end_old(Control *c, Managed *md, HookStep step, bool wanted, const C
 
 static void ask_of(Control *c, Managed *md)
 {
-	const Claim *claim = gather_binding_claim(c, md);
-	bool wanted[_HOOK_STEP_MAX];
+	bool wanted[_HOOK_STEP_MAX], any = false;
+	const Claim *claim;
 
 	for (unsigned s = 0; s < _HOOK_STEP_MAX; s++) {
 		wanted[s] = consent_is_wanted(md, s, &c->tools);
-		end_old(c, md, s, wanted[s], claim);
+		any |= wanted[s] || md->rest.consents.of[s].state != CONSENT_NONE;
 	}
+	if (!any) /* to look for the claim takes a while where there are many devices */
+		return;
+	claim = gather_binding_claim(c, md);
+	for (unsigned s = 0; s < _HOOK_STEP_MAX; s++)
+		end_old(c, md, s, wanted[s], claim);
 	for (unsigned s = 0; s < _HOOK_STEP_MAX; s++)
 		if (wanted[s])
 			ask(c, md, s, wanted[HOOK_SPIN_DOWN], claim);

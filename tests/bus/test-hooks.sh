@@ -4,36 +4,11 @@
 # The operator's hooks, run by the program that the socket unit starts: what they are told, what a veto does, and
 # what it cannot.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/rest-node.sh"
 
 hooks=$tmp/hooks.d listen_pid=
-mkdir -p "$tmp/etc/policies" "$tmp/etc/storpower.conf.d" "$hooks"
-cat >"$tmp/etc/policies/sleepy.policy" <<-END
-	[policy]
-	description = Sleeps as soon as it may
-	deepest = standby_z
-	sleep_idle = 1s
-	sleep_min = 1s
-	dwell = 1s
-END
-node=$tmp/rest.node
-cat >"$node" <<-END
-	[node]
-	name = rest
-	policy = sleepy
-	seed = 1
-	noise = 0%
-	sensors = none
-
-	[devices disk]
-	count = 2
-	profile = seagate-exos-7e2000
-	demand = idle
-
-	[devices flash]
-	profile = samsung-pm9a3
-	queues = 4
-	demand = saturate
-END
+mkdir -p "$tmp/etc/storpower.conf.d" "$hooks"
+write_rest_node saturate
 # shellcheck disable=SC2034 # for lib.sh
 what=(--simulate="$node" --no-bpf)
 printf '[hooks]\nsocket = %s\ntimeout = 20s\n' "$tmp/hooks.socket" >"$tmp/etc/storpower.conf.d/10-hooks.conf"

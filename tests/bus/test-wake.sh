@@ -4,36 +4,10 @@
 #
 # Disks that sleep: what they cost, who wakes them, and that nothing but asking does.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/rest-node.sh"
 
-mkdir -p "$tmp/etc/policies"
-cat >"$tmp/etc/policies/sleepy.policy" <<-END
-	[policy]
-	description = Sleeps as soon as it may
-	deepest = standby_z
-	sleep_idle = 1s
-	sleep_min = 1s
-	dwell = 1s
-END
+write_rest_node idle
 sed 's/standby_z/idle_b/' "$tmp/etc/policies/sleepy.policy" >"$tmp/etc/policies/sleepless.policy"
-node=$tmp/rest.node
-cat >"$node" <<-END
-	[node]
-	name = rest
-	policy = sleepy
-	seed = 1
-	noise = 0%
-	sensors = none
-
-	[devices disk]
-	count = 2
-	profile = seagate-exos-7e2000
-	demand = idle
-
-	[devices flash]
-	profile = samsung-pm9a3
-	queues = 4
-	demand = idle
-END
 # shellcheck disable=SC2034 # for lib.sh
 what=(--simulate="$node" --no-bpf)
 
