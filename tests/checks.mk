@@ -7,10 +7,13 @@ SUB = $(MAKE) --no-print-directory $(JOBS)
 deps:
 	@packaging/deps --dev
 
+# random cases (tests/unit/cases.h), of 20000
+CASES_OF_CHECK ?= 8000
+
 # pkg-config is asked when make starts: what was just installed needs a make of its own.
 check: deps
 	@$(SUB) all unit-tests
-	@B=$(B) tests/run
+	@B=$(B) STORPOWER_CASES=$(CASES_OF_CHECK) tests/run
 
 # What the others leave out because it is slow and rarely wrong: guests and tests under valgrind by
 # tests/run's word; and so many random nodes, claims, bursts and events (tests/unit/cases.h).

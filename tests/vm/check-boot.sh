@@ -10,7 +10,7 @@ boot() { # NAME SCRIPT-TEXT [OPTION...]
 }
 
 # with time enough to boot on a busy machine, and the others meanwhile
-boot hang 'echo before; sleep 1000' --limit=90 >"$tmp/hang" 2>&1 &
+boot hang 'echo before; sleep 1000' --limit=90 --clock=real >"$tmp/hang" 2>&1 &
 hang=$!
 
 status "the script's exit status is handed on" 7 boot status \

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: 6.12
+# long: all
 # limit: 500
-# qemu: -icount shift=2,sleep=off -rtc clock=vm -drive driver=null-co,size=64M,if=none,id=plain -device nvme,drive=plain,serial=PLAIN
+# qemu: -drive driver=null-co,size=64M,if=none,id=plain -device nvme,drive=plain,serial=PLAIN
 #
 # How deep an idle NVMe drive may go by itself under a budget: never deeper than the policy's p99
 # allows, by the latency tolerance from which the kernel makes the drive's table of transitions

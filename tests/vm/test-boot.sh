@@ -3,6 +3,8 @@
 # What every other test in a guest takes for granted.
 #
 # kernels: all
+# long: 6.1 7.2
+# clock: real
 . "$(dirname "$0")/lib.sh"
 
 unwritable() {

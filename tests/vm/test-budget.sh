@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: 6.12
 # limit: 900
-# qemu: -icount shift=2,sleep=off -rtc clock=vm
 #
 # `storpowerctl set 60%` with fio running on an NVMe drive (nvmesim) and on a null_blk disk under
 # io.cost: what goes over the wire, what becomes of the throughput, and who can witness it. Time

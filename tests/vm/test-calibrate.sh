@@ -3,7 +3,6 @@
 # kernels: 6.12
 # long: all
 # limit: 1800
-# qemu: -icount shift=2,sleep=off -rtc clock=vm
 #
 # storpowerctl calibrate, end to end: a simulated drive that no profile knows, behind the kernel's NVMe
 # host, fio, and storpowerd with a hwmon chip that says what the simulator draws. The chip is an ltc4215

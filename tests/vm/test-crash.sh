@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: 6.12
+# long: all
 # limit: 1500
 #
 # storpowerd is killed at a random moment, over and over, with every kind of knob in use on real

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: 6.12
 # limit: 300
+# clock: real
 #
 # storpowerd on two SATA disks and a SAS disk with true power conditions: a budget that only sleep can
 # keep is kept by it, what it says is what the disks are, and all of it is given back, also after a kill;

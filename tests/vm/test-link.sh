@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: 6.1
+# long: all
 # limit: 500
-# qemu: -icount shift=2,sleep=off -rtc clock=vm -device ahci,id=ahci -drive if=none,id=a,format=raw,file.driver=null-co,file.size=64M -device ide-hd,drive=a,bus=ahci.0,serial=AHCI1,model=INTEL_SSDSC2KB960G8,rotation_rate=1
+# qemu: -device ahci,id=ahci -drive if=none,id=a,format=raw,file.driver=null-co,file.size=64M -device ide-hd,drive=a,bus=ahci.0,serial=AHCI1,model=INTEL_SSDSC2KB960G8,rotation_rate=1
 #
 # The link of an idle SATA SSD sleeps under a budget, by the kernel's own policy of its port. QEMU's port
 # does not manage link power, which newer kernels know; 6.1 keeps its policy all the same. Time goes by

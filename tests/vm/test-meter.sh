@@ -4,7 +4,7 @@
 # smp: 2
 # alone
 # long: 6.1
-# limit: 300
+# limit: 600
 #
 # The eBPF meter on a multi-queue disk: it agrees with the kernel's statistics and with fio, tells
 # cgroups apart, says who wakes a disk, and costs little.

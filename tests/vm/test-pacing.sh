@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: all
-# long: 6.1 7.2
+# long: all
 # limit: 900
-# qemu: -icount shift=2,sleep=off -rtc clock=vm
 #
 # Pacing in joules: a null_blk disk under io.cost, set by storpowerd, metered by eBPF. Whatever the
 # workload, it spends the budget and no more; one fixed rate does not. Time goes by instructions, so

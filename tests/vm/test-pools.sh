@@ -172,6 +172,10 @@ ok "and one that is" eventually pools_are "btrfs $uuid" "$c" "$d"
 is "at rest it may sleep" "$(may_sleep "$d")" yes
 dd if=/dev/urandom of="$tmp/mnt/data" bs=1M count=32 status=none
 sync
+# slow enough to be seen
+for speed in "/sys/fs/btrfs/$uuid"/devinfo/*/scrub_speed_max; do
+	echo 4M >"$speed"
+done
 btrfs scrub start -B "$tmp/mnt" >/dev/null 2>>"$tmp/words" &
 scrub=$!
 why=

@@ -3,7 +3,6 @@
 # kernels: 6.12
 # long: all
 # limit: 1200
-# qemu: -icount shift=2,sleep=off -rtc clock=vm
 #
 # From an emergency's claim on D-Bus to the last fast knob of four NVMe drives, each moved through the
 # kernel's own driver and read back: the median and the 99th percentile of 60 claims. The answer to the claim

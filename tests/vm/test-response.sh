@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: 6.12
+# long: all
 # limit: 900
-# qemu: -icount shift=2,sleep=off -rtc clock=vm
 #
 # The 99th percentile that the Petri net predicts is the one that fio sees on a drive whose service
 # times differ: four IOs are served at once, each takes 20 ms in the mean, lognormal, so that no net

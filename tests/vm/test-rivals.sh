@@ -3,7 +3,7 @@
 # kernels: 6.12
 # long: all
 # limit: 600
-# qemu: -icount shift=2,sleep=off -rtc clock=vm -drive if=none,id=flash,format=raw,file.driver=null-co,file.read-zeroes=on,file.size=64M -device nvme,drive=flash,serial=QEMUNVME1
+# qemu: -drive if=none,id=flash,format=raw,file.driver=null-co,file.read-zeroes=on,file.size=64M -device nvme,drive=flash,serial=QEMUNVME1
 #
 # Somebody else writes what storpowerd has set. The first of them is systemd's rule 90-iocost.rules
 # (254 and later), which writes io.cost of drives in its hardware database at every event of a block

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: 6.12
+# long: all
 # limit: 900
-# qemu: -icount shift=2,sleep=off -rtc clock=vm -device ahci,id=ahci -drive if=none,id=a,format=raw,file.driver=null-co,file.size=64M -device ide-hd,drive=a,bus=ahci.0,serial=AHCI1 -drive if=none,id=b,format=raw,file.driver=null-co,file.size=64M -device ide-hd,drive=b,bus=ahci.1,serial=AHCI2 -drive if=none,id=c,format=raw,file.driver=null-co,file.size=64M -device ide-hd,drive=c,bus=ahci.2,serial=AHCI3 -drive if=none,id=flash,format=raw,file.driver=null-co,file.size=64M -device nvme,drive=flash,serial=QEMUNVME1
+# qemu: -device ahci,id=ahci -drive if=none,id=a,format=raw,file.driver=null-co,file.size=64M -device ide-hd,drive=a,bus=ahci.0,serial=AHCI1 -drive if=none,id=b,format=raw,file.driver=null-co,file.size=64M -device ide-hd,drive=b,bus=ahci.1,serial=AHCI2 -drive if=none,id=c,format=raw,file.driver=null-co,file.size=64M -device ide-hd,drive=c,bus=ahci.2,serial=AHCI3 -drive if=none,id=flash,format=raw,file.driver=null-co,file.size=64M -device nvme,drive=flash,serial=QEMUNVME1
 #
 # QEMU's own AHCI disks accept STANDBY IMMEDIATE and go on turning, as some firmware does. A budget that
 # they would have to sleep for is held by what else they have; they are asked three times, and no more.

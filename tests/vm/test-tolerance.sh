@@ -3,7 +3,6 @@
 # kernels: 6.12
 # limit: 1200
 # long: all
-# qemu: -icount shift=2,sleep=off -rtc clock=vm
 #
 # A limit as it is by default, which tolerates three seconds: two NVMe drives (nvmesim) and a stripe of
 # md's over two null_blk disks, loaded by fio, paced by io.cost, metered by eBPF. Who fits is not held

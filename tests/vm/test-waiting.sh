@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: all
 # long: 6.1
-# smp: 2
-# alone
 # limit: 600
 #
 # What an application waits for its IO is told, while nothing holds it up and while io.cost does: fio's
