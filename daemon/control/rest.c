@@ -64,6 +64,15 @@ static bool pool_stuck(const Managed *md, const Tools *t)
 	return false;
 }
 
+/* Alone it would serve nothing of its pool, so that the others would be woken with the first IO. */
+static const Managed *refused_in_pool(const Managed *md, const Tools *t)
+{
+	for_each_device(const Managed, other,
+			t->fleet) if (t->now_us < other->rest.refused_until_us &&
+				      managed_in_one_pool(md, other)) return other;
+	return NULL;
+}
+
 static bool hardware_allows(const Case *c)
 {
 	const Managed *md = c->md;
@@ -91,11 +100,16 @@ static bool may_stop_at_all(const Case *c)
 {
 	const Managed *md = c->md;
 	uint64_t now_us = c->tools->now_us;
+	const Managed *other;
 
 	if (!hardware_allows(c))
 		return false;
 	if (now_us < md->rest.refused_until_us)
 		return stays_up(c, "%s", md->rest.refused_why ?: "it was needed");
+	other = refused_in_pool(md, c->tools);
+	if (other)
+		return stays_up(c, "%s of its pool is kept up: %s", other->device->name,
+				other->rest.refused_why ?: "it was needed");
 	if (waking_is_wanted(md))
 		return stays_up(c, "it is to be woken: %s", wake_reason_text(md->waking.reason));
 	if (md->cache.draining)

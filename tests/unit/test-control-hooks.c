@@ -403,6 +403,20 @@ static void a_pool_stops_only_once_hooks_consent_to_all_of_it(void **state)
 	close_with(&f, &h, path);
 }
 
+static void a_veto_keeps_all_of_a_pool_up(void **state)
+{
+	Hooks h = { .answer = "veto 50-backup: it runs\n", .refuses = "DEVICE=sdd\n" };
+	Fixture f;
+	char *path;
+
+	(void)state;
+	path = open_with(&f, &h, SIM_NODE("archive") DISKS(12) "pool = tank\n" IDLE);
+	claim_of(&f, CLASS_OPERATOR, 20);
+	fixture_run(&f, 4 * MINUTE_S);
+	assert_int_equal(count_asleep(&f), 0);
+	close_with(&f, &h, path);
+}
+
 static void a_question_that_nobody_has_heard_yet_is_taken_back_with_the_limit(void **state)
 {
 	Hooks h = { .takes_us = 9 * USEC_PER_SEC };
@@ -456,6 +470,7 @@ int main(void)
 		cmocka_unit_test(an_answer_counts_for_the_limit_that_it_was_asked_for_alone),
 		cmocka_unit_test(an_emergency_does_not_wait_behind_a_lower_limit_of_another_class),
 		cmocka_unit_test(a_pool_stops_only_once_hooks_consent_to_all_of_it),
+		cmocka_unit_test(a_veto_keeps_all_of_a_pool_up),
 		cmocka_unit_test(a_question_that_nobody_has_heard_yet_is_taken_back_with_the_limit),
 		cmocka_unit_test(a_timeout_of_none_leaves_hooks_out),
 	};
