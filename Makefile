@@ -43,7 +43,7 @@ Q := $(if $(V),,@)
 say = @$(if $(V),:,echo "  $(1)	$@")
 
 PKGS := libsystemd libudev mount blkid libbpf inih json-c libnvme sqlite3
-SIGNAL_PKGS := libcurl
+SIGNAL_PKGS := libcurl libmosquitto
 HAVE_PKGS := $(shell pkg-config --exists $(PKGS) $(SIGNAL_PKGS) 2>/dev/null && test -e /usr/include/scsi/sg_pt.h && echo yes)
 ALL_CFLAGS = -std=gnu17 -Wall -Wextra $(WERROR) -Wno-missing-field-initializers -fno-strict-aliasing \
 	-D_GNU_SOURCE -DSTORPOWER_VERSION='"$(VERSION)"' -DSTORPOWER_DATADIR='"$(DATADIR)"' \

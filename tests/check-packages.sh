@@ -92,12 +92,12 @@ package_is_whole() {
   diff <(names "$temp/staged") <(names "$temp/package")
 }
 
-# The daemon, storpowerctl and the other signals do without an HTTP library.
-only_one_needs_curl() {
+# The daemon, storpowerctl and the other signals do without libraries for HTTP and MQTT.
+only_one_needs_the_network() {
   local found
-  found=$(dpkg-deb -f "$B"/deb/storpower_*.deb Depends | grep -o 'libcurl[^ ,]*')
-  [[ -z $found ]] || { echo "storpower depends on $found"; return 1; }
-  dpkg-deb -f "$B"/deb/storpower-signal-openadr_*.deb Depends | grep -q libcurl
+  found=$(dpkg-deb -f "$B"/deb/storpower_*.deb Depends | grep -oE 'lib(curl|mosquitto)[^ ,]*')
+  [[ ! $found ]] || { echo "storpower depends on $found"; return 1; }
+  dpkg-deb -f "$B"/deb/storpower-signal-openadr_*.deb Depends | grep libcurl | grep -q libmosquitto
 }
 
 check "packages have one version" same_version
@@ -106,7 +106,7 @@ check "Fedora's build dependencies" fedora_needs
 check_by rpmlint "rpmlint" rpmlint_finds_nothing
 check_by "dpkg-buildpackage dh lintian" "lintian" lintian_finds_nothing
 check_by "dpkg-buildpackage dh" "the Debian packages have what make install installs" package_is_whole
-check_by "dpkg-buildpackage dh" "libcurl is needed by the package of the OpenADR signal alone" only_one_needs_curl
+check_by "dpkg-buildpackage dh" "only the package of the OpenADR signal needs libcurl and libmosquitto" only_one_needs_the_network
 [[ $skipped -eq 0 ]] || echo "$skipped skipped"
 [[ $skipped -eq 0 || -z ${TALLY:-} ]] || echo "0 0 $skipped" >>"$TALLY"
 exit "$failed"

@@ -7,11 +7,14 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "signal/openadr-http.h"
+#include "signal/openadr-notice.h"
 #include "signal/openadr-page.h"
 #include "signal/openadr-said.h"
 #include "signal/openadr-token.h"
 
 #define LIST_MAX 10000 /* programs, or events */
+/* However often it tells of changes, a VTN is not asked more often for them. */
+#define NOTICED_US USEC_PER_SEC
 
 typedef enum Asking {
 	ASKING_NOTHING,
@@ -34,7 +37,10 @@ typedef struct Round {
 struct OpenadrClient {
 	const OpenadrConfig *config;
 	OpenadrHttp *http;
+	OpenadrNotice *notice;
 	sd_event_source *timer;
+	uint64_t polled_us;
+	bool noticed; /* that something has changed, while it was asked for */
 	OpenadrOnEvents on_events;
 	void *userdata;
 	Asking asking;
@@ -64,10 +70,28 @@ static uint64_t now_us(void)
 	return clock_now_us(&clock_boottime);
 }
 
+static void on_notice(void *userdata)
+{
+	OpenadrClient *c = userdata;
+	uint64_t since_us = now_us() - c->polled_us;
+
+	c->noticed = c->round.wanted;
+	if (!c->noticed)
+		(void)sd_event_source_set_time_relative(
+			c->timer, since_us < NOTICED_US ? NOTICED_US - since_us : 0);
+}
+
+static void end_round(OpenadrClient *c)
+{
+	round_done(&c->round);
+	if (c->noticed)
+		on_notice(c);
+}
+
 /* The round is given up, and what it was to replace stays. */
 static void give_up(OpenadrClient *c)
 {
-	round_done(&c->round);
+	end_round(c);
 	openadr_said_given_up(&c->said);
 }
 
@@ -153,7 +177,8 @@ static void deliver(OpenadrClient *c)
 {
 	openadr_said_events(&c->said);
 	c->on_events(c->userdata, &c->round.events);
-	round_done(&c->round);
+	end_round(c);
+	openadr_notice_look(c->notice, c->token.text);
 }
 
 static int take_programs(OpenadrClient *c, const char *body)
@@ -299,6 +324,7 @@ static int on_timer(sd_event_source *s, uint64_t usec, void *userdata)
 	OpenadrClient *c = userdata;
 
 	(void)usec;
+	c->polled_us = now_us();
 	c->round.wanted = true;
 	go_on(c);
 	(void)sd_event_source_set_time_relative(s, c->config->poll_us);
@@ -319,6 +345,8 @@ int openadr_client_new(sd_event *event, const OpenadrConfig *config, OpenadrRepo
 	c->userdata = userdata;
 	r = openadr_http_new(event, config->ca_file, on_answer, c, &c->http);
 	if (r >= 0)
+		r = openadr_notice_new(event, config, on_notice, c, &c->notice);
+	if (r >= 0)
 		r = sd_event_add_time_relative(event, &c->timer, CLOCK_BOOTTIME, 0, 0, on_timer, c);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(c->timer,
@@ -333,6 +361,7 @@ OpenadrClient *openadr_client_free(OpenadrClient *c)
 	if (!c)
 		return NULL;
 	sd_event_source_disable_unref(c->timer);
+	openadr_notice_free(c->notice);
 	openadr_http_free(c->http);
 	round_done(&c->round);
 	forget_token(c);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "signal/openadr-config.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,6 +9,7 @@
 #include "base/file.h"
 #include "base/keys.h"
 #include "base/log.h"
+#include "signal/openadr-url.h"
 
 #define POLL_US (60 * USEC_PER_SEC)
 #define LOST_US (600 * USEC_PER_SEC)
@@ -29,40 +29,6 @@ OpenadrConfig *openadr_config_free(OpenadrConfig *c)
 	strv_free(c->targets);
 	free(c);
 	return NULL;
-}
-
-static bool starts_with(const char *text, const char *with)
-{
-	return strncmp(text, with, strlen(with)) == 0;
-}
-
-/* NULL: it is no URL. */
-static const char *host_of(const char *url)
-{
-	if (starts_with(url, "https://"))
-		return url + strlen("https://");
-	return starts_with(url, "http://") ? url + strlen("http://") : NULL;
-}
-
-/* A user in front of the host would be one more place for a secret, and for a host to be hidden. */
-static bool is_url(const char *s)
-{
-	const char *host = host_of(s);
-
-	return host && !strchr("/:", *host) && !strpbrk(s, " \t?#\\") &&
-	       !memchr(host, '@', strcspn(host, "/"));
-}
-
-static bool is_loopback(const char *host)
-{
-	char name[64];
-	struct in_addr a;
-
-	if (starts_with(host, "[::1]"))
-		return strchr("/:", host[strlen("[::1]")]);
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(host, "/:"), host);
-	return streq(name, "localhost") ||
-	       (inet_pton(AF_INET, name, &a) == 1 && ntohl(a.s_addr) >> 24 == IN_LOOPBACKNET);
 }
 
 static bool is_path(const char *s)
@@ -120,15 +86,16 @@ static int take_level(const IniLine *l, void *member)
 
 static const Key vtn_keys[] = {
 	{ "url", KEY_TEXT_OR_NULL, KEY_AT(OpenadrConfig, url), .expected = URL_EXPECTED,
-	  .is_valid = is_url },
+	  .is_valid = url_is_http },
 	{ "token_url", KEY_TEXT_OR_NULL, KEY_AT(OpenadrConfig, token_url), .expected = URL_EXPECTED,
-	  .is_valid = is_url },
+	  .is_valid = url_is_http },
 	{ "client_id", KEY_TEXT_OR_NULL, KEY_AT(OpenadrConfig, client) },
 	{ "secret_file", KEY_TEXT_OR_NULL, KEY_AT(OpenadrConfig, secret_file),
 	  .expected = "an absolute path", .is_valid = is_path },
 	{ "scope", KEY_TEXT_OR_NULL, KEY_AT(OpenadrConfig, scope) },
 	{ "ca_file", KEY_TEXT_OR_NULL, KEY_AT(OpenadrConfig, ca_file),
 	  .expected = "an absolute path", .is_valid = is_path },
+	{ "notify", KEY_BOOL, KEY_AT(OpenadrConfig, notify) },
 	{ "plain_http", KEY_BOOL, KEY_AT(OpenadrConfig, plain_http) },
 	{ "ven", KEY_TEXT_OR_NULL, KEY_AT(OpenadrConfig, ven),
 	  .expected = "a name of 128 characters at most", .is_valid = is_name },
@@ -175,7 +142,7 @@ static size_t complain_unless(const char *path, bool given, const char *key)
 static size_t complain_of_plain(const char *path, const OpenadrConfig *c, const char *url,
 				const char *key)
 {
-	if (!url || c->plain_http || !starts_with(url, "http://") || is_loopback(host_of(url)))
+	if (!url || c->plain_http || !url_has_scheme(url, "http") || url_is_loopback(url))
 		return 0;
 	log_warning("%s: [vtn] %s=%s would tell the secret to whoever listens: use https, or say "
 		    "plain_http=yes",
@@ -216,7 +183,7 @@ int openadr_config_read_text(const char *path, const char *text, OpenadrConfig *
 	c->poll_us = POLL_US;
 	c->lost_us = LOST_US;
 	c->share = 1;
-	c->reports = true;
+	c->reports = c->notify = true;
 	r = keys_read_text(sections, ELEMENTSOF(sections), path, text, c, &warnings);
 	if (r >= 0)
 		r = finish(c);

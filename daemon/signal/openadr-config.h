@@ -26,6 +26,7 @@ typedef struct OpenadrConfig {
 	char **programs, **targets; /* NULL: all */
 	uint64_t poll_us, lost_us;
 	bool plain_http;
+	bool notify; /* what the VTN tells of changes is listened to, if it offers that */
 	/* [simple] */
 	OpenadrLevel levels[OPENADR_LEVELS];
 	/* [power] */

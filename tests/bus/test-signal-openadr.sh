@@ -5,9 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/signal.sh"
 signal=openadr conf=$tmp/signals/openadr.conf page=storpower-signal-openadr.8
-vtn=$tmp/vtn vtn_pid=''
-mkdir "$vtn"
-export no_proxy=127.0.0.1
+. "$(dirname "$0")/openadr.sh"
 
 status "the shipped example is right" 0 example_is_right
 printf '[vtn]\nurl = http://vtn.example.com\nclient_id = a\nven = a\nsecret_file = /x\n' >"$conf"
@@ -16,58 +14,9 @@ ok "... and what to do is told" grep -q "use https, or say plain_http=yes" "$tmp
 ok "each option of the help is in the manual, and the reverse" options_agree
 ok "each key and section is in the manual" keys_are_told
 
-start_vtn() {
-	rm -f "$vtn/port"
-	"$root/tests/bus/vtn.py" "$vtn" ${port:+"$port"} 2>>"$tmp/vtn.log" &
-	vtn_pid=$!
-	eventually test -e "$vtn/port" && port=$(<"$vtn/port")
-}
-stop_vtn() {
-	[[ $vtn_pid ]] || return 0
-	kill "$vtn_pid" && wait "$vtn_pid" 2>/dev/null
-	vtn_pid=
-}
-at_end=(stop_vtn "${at_end[@]}")
-at() { # SECONDS: from now
-	date -u -d "@$((EPOCHSECONDS + $1))" +%FT%TZ
-}
-put() { # FILE JSON
-	printf '%s\n' "$2" >"$vtn/$1.new"
-	mv "$vtn/$1.new" "$vtn/$1"
-}
-event() { # ID START SECONDS VALUE...: of type $type, "SIMPLE" without
-	jq -cn --arg id "$1" --arg start "$2" --arg d "PT$3S" --arg type "${type:-SIMPLE}" '
-		{ id: $id, objectType: "EVENT", programID: "p1", eventName: $id,
-		  reportDescriptors: [{ payloadType: "USAGE" }, { payloadType: "DEMAND" }],
-		  intervalPeriod: { start: $start, duration: $d },
-		  intervals: [$ARGS.positional | to_entries[] |
-			{ id: .key, payloads: [{ type: $type, values: [.value] }] }] }' --jsonargs "${@:4}"
-}
-limits_are() { # JSON: of all claims, the lowest first
-	[[ $(property 'Claims | map(.Limit) | sort') == "$1" ]]
-}
-
-port=''
-put token first
-put programs.json '[{"id": "p0", "programName": "others"}, {"id": "p1", "programName": "shed"}]'
-put events.json '[]'
 start_vtn
-printf 'se cret&\n' >"$tmp/secret"
 chmod 644 "$tmp/secret"
-cat >"$conf" <<-END
-	[vtn]
-	url = http://127.0.0.1:$port
-	client_id = node1
-	secret_file = $tmp/secret
-	ven = node1
-	programs = shed
-	poll = 1s
-	lost_after = 1s
-	[simple]
-	level1 = 80%
-	level2 = 60%
-	level3 = 40% emergency
-END
+configure 1s
 status "the configuration is right" 0 "$build/storpower-signal-openadr" --check-config --config="$conf"
 start_bus
 start_daemon

@@ -3,7 +3,7 @@
 """A stand-in for an OpenADR 3 VTN, as little of one as the test needs: the real one is in make check-signals.
 
 vtn.py FOLDER [PORT]: on loopback. It takes what it says from files of the folder, for each request anew:
-events.json, programs.json, and "token", the only token that it knows. Where "statuses" begins with "PATH STATUS",
+PATH.json for each path, and "token", the only token that it knows. Where "statuses" begins with "PATH STATUS",
 what is posted there next is answered with that status, and a report is not kept. While there is "deaf" nothing is
 skipped that is to be. It writes its port to "port", the requests to "log" and the reports to "reports"."""
 import http.server
@@ -58,10 +58,15 @@ class Vtn(http.server.BaseHTTPRequestHandler):
         write("log", "GET " + self.path)
         if not self.is_known():
             return self.answer(401, '{"title": "no such token"}')
-        text = read(url.path.strip("/") + ".json")
+        try:
+            text = read(url.path.strip("/") + ".json")
+        except FileNotFoundError:
+            return self.answer(404, '{"title": "there is none"}')
         try:
             found = json.loads(text)
         except ValueError:
+            return self.answer(200, text)
+        if not isinstance(found, list):
             return self.answer(200, text)
         found = [o for o in found if query.get("programID") in (None, o.get("programID"))]
         skip, limit = int(query["skip"]), int(query["limit"])

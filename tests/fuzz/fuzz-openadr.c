@@ -5,6 +5,7 @@
 #include "base/printable.h"
 #include "fuzz.h"
 #include "signal/openadr-json.h"
+#include "signal/openadr-notifier.h"
 #include "signal/openadr-wishes.h"
 
 static void check_wishes(const Wishes *wishes)
@@ -41,6 +42,29 @@ static void check_times(const OpenadrConfig *c, const OpenadrEvents *events, int
 	}
 }
 
+static bool is_here(const char *host)
+{
+	return streq(host, "localhost") || streq(host, "::1") || strncmp(host, "127.", 4) == 0;
+}
+
+/* What the VTN says of its broker is a host, a port, and a user where a token is told; of topics
+ * there is one at least. */
+static void check_notifier(const OpenadrConfig *c, const char *text)
+{
+	_cleanup_(openadr_broker_done) OpenadrBroker b = { 0 };
+	_cleanup_(strv_freep) char **topics = NULL;
+	_cleanup_free_ char *ven = NULL;
+
+	if (openadr_notifier_broker(text, c, &b) == 0) {
+		fuzz_check(*b.host && b.port > 0 && b.port <= UINT16_MAX);
+		fuzz_check(b.tls || !b.user || is_here(b.host));
+	} else {
+		fuzz_check(!b.host && !b.user);
+	}
+	fuzz_check((openadr_notifier_topics(text, &topics) == 0) == (topics != NULL));
+	fuzz_check((openadr_notifier_ven(text, c, &ven) == 0) == (ven != NULL));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char config[] =
@@ -66,5 +90,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_check((r < 0) == (*why != '\0'));
 	}
 	check_times(c, &events, 1795514400);
+	check_notifier(c, text);
 	return 0;
 }

@@ -7,6 +7,7 @@
 . "$(dirname "$0")/../bus/signal.sh"
 . "$(dirname "$0")/vtn.sh"
 own_network "$0"
+. "$(dirname "$0")/../bus/broker.sh"
 signal=openadr conf=$tmp/signals/openadr.conf
 
 start_database
@@ -81,6 +82,23 @@ eighth=$(create events "$(event here "$EPOCHSECONDS" 600 1)")
 ok "an event of another program limits nothing: it is less strict that holds" eventually limit_is 20
 bl DELETE "events/$eighth" >/dev/null
 bl DELETE "events/$seventh" >/dev/null
+
+# --- the VTN tells of changes, and is polled once an hour; who hears of nothing has no limit
+kill_vtn
+broker_trusts_all
+start_broker
+ok "the broker is there" eventually publish nothing
+start_vtn MQTT_URL="tcp://127.0.0.1:$broker_port" MQTT_USERNAME=vtn MQTT_PASSWORD=vtn MQTT_TOPIC_PREFIX=site/
+kill_signal TERM
+sed -i 's/^poll.*/poll = 1h/' "$conf"
+start_signal
+ok "it is told that changes are heard of" eventually grep -q "tells of changes by the MQTT broker" "$tmp/signal.log"
+first_of_all=$(create events "$(more='{"reportDescriptors": []}' event all "$EPOCHSECONDS" 600 1)")
+ok "an event for everybody holds as soon as it is told of" eventually limit_is 20
+bl DELETE "events/$first_of_all" >/dev/null
+ok "and ends as soon" eventually limit_is 0
+create events "$(more='{"reportDescriptors": [], "targets": ["rack1"]}' event own "$EPOCHSECONDS" 600 2)" >/dev/null
+ok "one for this node, too" eventually limit_is 16
 ok "nothing else was complained of" eval '! grep "^<[34]>" "$tmp/signal.log" | grep -v "does not answer"'
 ok "the daemon lives" daemon_lives
 done_testing

@@ -54,9 +54,9 @@ prepare_database() {
 	done >>"$tmp/database.log" 2>&1
 }
 
-start_vtn() {
+start_vtn() { # [NAME=VALUE...]: more for its environment
 	(cd "$tmp" && DATABASE_URL="postgres:///postgres?host=$database&user=vtn" OAUTH_TYPE=INTERNAL \
-		OAUTH_TOKEN_URL=$vtn_url/auth/token OAUTH_BASE64_SECRET=$key RUST_LOG=info NO_COLOR=1 exec "$vtn_program") \
+		OAUTH_TOKEN_URL=$vtn_url/auth/token OAUTH_BASE64_SECRET=$key RUST_LOG=info NO_COLOR=1 exec env "$@" "$vtn_program") \
 		>>"$tmp/vtn.log" 2>&1 &
 	vtn_pid=$!
 	if ! within 60 bl GET programs; then
