@@ -44,11 +44,11 @@ typedef struct OpenadrEvents {
 
 void openadr_event_done(OpenadrEvent *e);
 void openadr_events_done(OpenadrEvents *e);
-/* Adds the event of a JSON object. `salt` is what spreads its start, where that is to be random:
- * the name of this node. -EBADMSG: it cannot be used, and `why` says what is wrong and where.
- * -ENOMEM. */
-int openadr_events_add(OpenadrEvents *events, json_object *event, const char *salt, char *why,
-		       size_t size);
+/* Adds the event of a JSON object. `descriptors` are the payloadDescriptors of its program, or
+ * NULL. `salt` is what spreads its start, where that is to be random: the name of this node.
+ * -EBADMSG: it cannot be used, and `why` says what is wrong and where. -ENOMEM. */
+int openadr_events_add(OpenadrEvents *events, json_object *event, json_object *descriptors,
+		       const char *salt, char *why, size_t size);
 
 /* The interval in which the event is at this time, with the times of this round; of several that
  * overlap, the one that was told last. False: it is in none. */

@@ -18,6 +18,7 @@ typedef struct Reading {
 	int64_t start_s, duration_s;     /* of the event's intervalPeriod */
 	int64_t delay_s;                 /* by randomizeStart */
 	double watts[_OPENADR_KIND_MAX]; /* of the unit in which the kind is told */
+	json_object *descriptors;        /* of its program */
 	const char *salt;
 	char *why;
 	size_t size;
@@ -119,15 +120,28 @@ static int read_unit(Reading *r, json_object *descriptor, const char *where)
 	for (int k = OPENADR_LIMIT; type && units && k < _OPENADR_KIND_MAX; k++) {
 		if (!streq(type, openadr_kind_name(k)))
 			continue;
-		if (streq(units, "W"))
-			r->watts[k] = 1;
-		else if (!streq(units, "KW"))
+		if (!streq(units, "W") && !streq(units, "KW"))
 			return complain(r, "%sunits: expected KW or W, but it is \"%.32s\"", where,
 					units);
+		r->watts[k] = streq(units, "W") ? 1 : 1000;
 	}
 	return 0;
 }
 
+static int read_descriptors(Reading *r, json_object *list, const char *whose)
+{
+	int e = 0;
+
+	for (size_t i = 0; e >= 0 && i < json_object_array_length(list); i++) {
+		char where[64];
+
+		snprintf(where, sizeof(where), "%spayloadDescriptors[%zu].", whose, i);
+		e = read_unit(r, json_object_array_get_idx(list, i), where);
+	}
+	return e;
+}
+
+/* What the event says of them itself counts more than what its program says. */
 static int read_units(Reading *r, json_object *event)
 {
 	json_object *list;
@@ -136,13 +150,9 @@ static int read_units(Reading *r, json_object *event)
 
 	for (int k = 0; k < _OPENADR_KIND_MAX; k++)
 		r->watts[k] = k == OPENADR_SIMPLE ? 1 : 1000;
-	for (size_t i = 0; e >= 0 && i < n; i++) {
-		char where[64];
-
-		snprintf(where, sizeof(where), "payloadDescriptors[%zu].", i);
-		e = read_unit(r, json_object_array_get_idx(list, i), where);
-	}
-	return e;
+	if (e >= 0 && json_object_is_type(r->descriptors, json_type_array))
+		e = read_descriptors(r, r->descriptors, "its program's ");
+	return e >= 0 && n ? read_descriptors(r, list, "") : e;
 }
 
 static int read_value(Reading *r, json_object *payload, const char *where, OpenadrKind kind,
@@ -369,12 +379,13 @@ static int read_event(Reading *r, json_object *event)
 	return e < 0 ? e : read_extent(r, event);
 }
 
-int openadr_events_add(OpenadrEvents *events, json_object *event, const char *salt, char *why,
-		       size_t size)
+int openadr_events_add(OpenadrEvents *events, json_object *event, json_object *descriptors,
+		       const char *salt, char *why, size_t size)
 {
 	Reading r = { .announced_s = OPENADR_NOW,
 		      .start_s = OPENADR_NOW,
 		      .duration_s = OPENADR_NEVER,
+		      .descriptors = descriptors,
 		      .salt = salt,
 		      .why = why,
 		      .size = size };

@@ -83,8 +83,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			   i < MIN(json_object_array_length(list), 8u);
 	     i++) {
 		char why[200] = "";
-		int r = openadr_events_add(&events, json_object_array_get_idx(list, i), "node1",
-					   why, sizeof(why));
+		int r = openadr_events_add(&events, json_object_array_get_idx(list, i), list,
+					   "node1", why, sizeof(why));
 
 		fuzz_check(r == 0 || r == -EBADMSG);
 		fuzz_check((r < 0) == (*why != '\0'));

@@ -27,6 +27,7 @@ typedef struct Fixture {
 	OpenadrEvents events;
 	OpenadrMeters meters;
 	char complaints[300];
+	OpenadrPrograms programs;
 } Fixture;
 
 static void hear(void *userdata, const char *words)
@@ -44,7 +45,9 @@ static int set_up(void **state)
 	assert_int_equal(
 		openadr_config_read_text("openadr.conf", "[vtn]\nven = node1\n", &f->config, &n),
 		0);
-	assert_int_equal(openadr_page_events(two_intervals, f->config, &f->events, hear, f, &n), 0);
+	assert_int_equal(openadr_page_events(two_intervals, f->config, &f->programs, &f->events,
+					     hear, f, &n),
+			 0);
 	assert_int_equal(n, 2);
 	*state = f;
 	return 0;
@@ -55,6 +58,7 @@ static int tear_down(void **state)
 	Fixture *f = *state;
 
 	openadr_config_free(f->config);
+	openadr_programs_done(&f->programs);
 	openadr_events_done(&f->events);
 	openadr_meters_done(&f->meters);
 	free(f);
@@ -179,23 +183,26 @@ static void a_report_is_kept_where_it_may_be_taken_later(void **state)
 static void a_page_that_is_no_list_is_refused(void **state)
 {
 	Fixture *f = *state;
-	_cleanup_(strv_freep) char **ids = NULL;
 	size_t n;
 
-	assert_int_equal(openadr_page_events("{}", f->config, &f->events, hear, f, &n), -EBADMSG);
-	assert_int_equal(openadr_page_events("<html>", f->config, &f->events, hear, f, &n),
+	assert_int_equal(
+		openadr_page_events("{}", f->config, &f->programs, &f->events, hear, f, &n),
+		-EBADMSG);
+	assert_int_equal(
+		openadr_page_events("<html>", f->config, &f->programs, &f->events, hear, f, &n),
+		-EBADMSG);
+	assert_int_equal(openadr_page_events("", f->config, &f->programs, &f->events, hear, f, &n),
 			 -EBADMSG);
-	assert_int_equal(openadr_page_events("", f->config, &f->events, hear, f, &n), -EBADMSG);
-	assert_int_equal(openadr_page_programs("7", f->config, &ids, &n), -EBADMSG);
+	assert_int_equal(openadr_page_programs("7", f->config, &f->programs, &n), -EBADMSG);
 	assert_int_equal(f->events.n, 2);
-	assert_int_equal(openadr_page_events("[5]", f->config, &f->events, hear, f, &n), 0);
+	assert_int_equal(
+		openadr_page_events("[5]", f->config, &f->programs, &f->events, hear, f, &n), 0);
 	assert_string_equal(f->complaints, "event without an id: id: expected a text");
 }
 
 static void programs_are_known_by_name_or_id(void **state)
 {
 	Fixture *f = *state;
-	_cleanup_(strv_freep) char **ids = NULL;
 	size_t n;
 
 	assert_int_equal(strv_add(&f->config->programs, "shed"), 0);
@@ -203,12 +210,60 @@ static void programs_are_known_by_name_or_id(void **state)
 	assert_int_equal(openadr_page_programs("[{\"id\":\"id1\",\"programName\":\"shed\"},"
 					       "{\"id\":\"id2\",\"programName\":\"other\"},"
 					       "{\"id\":\"id3\"},{\"programName\":\"shed\"}]",
-					       f->config, &ids, &n),
+					       f->config, &f->programs, &n),
 			 0);
 	assert_int_equal(n, 4);
-	assert_int_equal(strv_length(ids), 2);
-	assert_string_equal(ids[0], "id1");
-	assert_string_equal(ids[1], "id3");
+	assert_int_equal(strv_length(f->programs.ids), 2);
+	assert_string_equal(f->programs.ids[0], "id1");
+	assert_string_equal(f->programs.ids[1], "id3");
+}
+
+static void units_are_those_of_the_program_unless_the_event_has_its_own(void **state)
+{
+	static const char limit[] =
+		"\"intervalPeriod\":{\"start\":\"2026-11-24T10:00:00Z\","
+		"\"duration\":\"PT15M\"},\"intervals\":[{\"id\":0,\"payloads\":[{\"type\":"
+		"\"IMPORT_CAPACITY_LIMIT\",\"values\":[500]}]}]";
+	static const struct {
+		const char *program, *more;
+		double watts;
+	} cases[] = {
+		{ "inwatts", "", 500 },
+		{ "other", "", 500e3 },
+		{ "inwatts", "\"payloadDescriptors\":[{\"payloadType\":\"SIMPLE\"}],", 500 },
+		{ "inwatts",
+		  "\"payloadDescriptors\":[{\"payloadType\":\"IMPORT_CAPACITY_LIMIT\","
+		  "\"units\":\"KW\"}],",
+		  500e3 },
+	};
+	Fixture *f = *state;
+	size_t n;
+
+	assert_int_equal(openadr_page_programs(
+				 "[{\"id\":\"inwatts\",\"payloadDescriptors\":[{\"payloadType\":"
+				 "\"IMPORT_CAPACITY_LIMIT\",\"units\":\"W\"}]},"
+				 "{\"id\":\"inamperes\",\"payloadDescriptors\":[{\"payloadType\":"
+				 "\"IMPORT_CAPACITY_LIMIT\",\"units\":\"AMP\"}]}]",
+				 f->config, &f->programs, &n),
+			 0);
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_free_ char *page =
+			text_printf("[{\"id\":\"e\",\"programID\":\"%s\",%s%s}]", cases[i].program,
+				    cases[i].more, limit);
+		size_t before = f->events.n;
+
+		assert_int_equal(
+			openadr_page_events(page, f->config, &f->programs, &f->events, hear, f, &n),
+			0);
+		assert_int_equal(f->events.n, before + 1);
+		assert_true(f->events.list[before].intervals[0].values[OPENADR_LIMIT] ==
+			    cases[i].watts);
+	}
+	assert_int_equal(openadr_page_events("[{\"id\":\"e\",\"programID\":\"inamperes\"}]",
+					     f->config, &f->programs, &f->events, hear, f, &n),
+			 0);
+	assert_string_equal(f->complaints, "event e: its program's payloadDescriptors[0].units: "
+					   "expected KW or W, but it is \"AMP\"");
 }
 
 static void a_token_is_renewed_before_it_expires(void **state)
@@ -242,6 +297,7 @@ int main(void)
 		cmocka_unit_test(a_report_is_kept_where_it_may_be_taken_later),
 		TEST(a_page_that_is_no_list_is_refused),
 		TEST(programs_are_known_by_name_or_id),
+		TEST(units_are_those_of_the_program_unless_the_event_has_its_own),
 		cmocka_unit_test(a_token_is_renewed_before_it_expires),
 	};
 

@@ -31,7 +31,7 @@ static int add(OpenadrEvents *events, const char *json, char *why, size_t size)
 	_cleanup_json_ json_object *o = json_tokener_parse(json);
 
 	assert_non_null(o);
-	return openadr_events_add(events, o, "node1", why, size);
+	return openadr_events_add(events, o, NULL, "node1", why, size);
 }
 
 /* In the test's JSON, ' is ". */
