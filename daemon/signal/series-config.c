@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/keys.h"
@@ -34,8 +35,9 @@ static SeriesConfig *series_config_new(void)
 
 	if (!c)
 		return NULL;
-	c->of[SERIES_CARBON] = (Series){ .name = "carbon", .unit = strdup("g/kWh") };
-	c->of[SERIES_PRICE] = (Series){ .name = "price", .least = LEAST_PRICE, .unit = strdup("") };
+	c->of[SERIES_CARBON] = (Series){ .name = "carbon", .told = NAN, .unit = strdup("g/kWh") };
+	c->of[SERIES_PRICE] =
+		(Series){ .name = "price", .least = LEAST_PRICE, .told = NAN, .unit = strdup("") };
 	return c->of[SERIES_CARBON].unit && c->of[SERIES_PRICE].unit ? TAKE_PTR(c) : NULL;
 }
 
@@ -88,6 +90,13 @@ static int kind_from_name(const char *name)
 	return streq(name, "marginal") ? CARBON_MARGINAL : -EINVAL;
 }
 
+static int from_from_name(const char *name)
+{
+	if (streq(name, "file"))
+		return FROM_FILE;
+	return streq(name, "storpowerd") ? FROM_DAEMON : -EINVAL;
+}
+
 static bool is_path(const char *s)
 {
 	return *s == '/';
@@ -101,6 +110,8 @@ static bool is_short(const char *s)
 #define LIMIT_EXPECTED "\"above 400 until 350 70%\" or \"above 400 350W\", each once"
 
 static const Key carbon_keys[] = {
+	{ "from", KEY_NAME, KEY_AT(Series, from), .expected = "file or storpowerd",
+	  .from_name = from_from_name },
 	{ "file", KEY_TEXT, KEY_AT(Series, file), .expected = "an absolute path",
 	  .is_valid = is_path },
 	{ "kind", KEY_NAME, KEY_AT(Series, kind), .expected = "average or marginal",
@@ -108,6 +119,8 @@ static const Key carbon_keys[] = {
 	{ "limit", KEY_CUSTOM, .many = true, .expected = LIMIT_EXPECTED, .take = take_limit },
 };
 static const Key price_keys[] = {
+	{ "from", KEY_NAME, KEY_AT(Series, from), .expected = "file or storpowerd",
+	  .from_name = from_from_name },
 	{ "file", KEY_TEXT, KEY_AT(Series, file), .expected = "an absolute path",
 	  .is_valid = is_path },
 	{ "unit", KEY_TEXT, KEY_AT(Series, unit), .expected = "a unit such as EUR/MWh",
@@ -134,18 +147,24 @@ static const KeySection sections[] = {
 	{ "price", NULL, KEY_LIST(price_keys), .open = open_price },
 };
 
-static size_t count_without_file(const SeriesConfig *c)
+static size_t complain_of_source(const Series *s)
+{
+	bool file = s->from == FROM_FILE;
+
+	if (file ? !s->n || s->file : !s->file)
+		return 0;
+	log_warning(file ? "[%s]: file= is missing: its limits never hold"
+			 : "[%s]: file= is not read with from=storpowerd",
+		    s->name);
+	return 1;
+}
+
+static size_t complain_of_sources(const SeriesConfig *c)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < _SERIES_MAX; i++) {
-		const Series *s = &c->of[i];
-
-		if (!s->n || s->file)
-			continue;
-		log_warning("[%s]: file= is missing: its limits never hold", s->name);
-		n++;
-	}
+	for (size_t i = 0; i < _SERIES_MAX; i++)
+		n += complain_of_source(&c->of[i]);
 	return n;
 }
 
@@ -159,7 +178,7 @@ int series_config_read_text(const char *path, const char *text, SeriesConfig **r
 
 	if (r < 0)
 		return r;
-	*ret_warnings = warnings + count_without_file(c);
+	*ret_warnings = warnings + complain_of_sources(c);
 	*ret = TAKE_PTR(c);
 	return 0;
 }

@@ -11,6 +11,7 @@
 
 static void take_over(Series *s, const Series *before)
 {
+	s->told = before->told;
 	for (size_t i = 0; i < s->n; i++)
 		for (size_t k = 0; k < before->n; k++)
 			if (streq(s->thresholds[i].words, before->thresholds[k].words))
@@ -63,8 +64,22 @@ static void load(Series *s)
 void series_load(SeriesConfig *c)
 {
 	for (size_t i = 0; i < _SERIES_MAX; i++)
-		if (c->of[i].file)
+		if (c->of[i].file && c->of[i].from == FROM_FILE)
 			load(&c->of[i]);
+}
+
+void series_tell(SeriesConfig *c, double price, double g_kwh)
+{
+	c->of[SERIES_CARBON].told = g_kwh;
+	c->of[SERIES_PRICE].told = price;
+}
+
+bool series_asks_daemon(const SeriesConfig *c)
+{
+	for (size_t i = 0; i < _SERIES_MAX; i++)
+		if (c->of[i].from == FROM_DAEMON)
+			return true;
+	return false;
 }
 
 static char *describe(const Series *s, const Threshold *t, double figure)
@@ -94,7 +109,7 @@ static int add_wish(const Series *s, const Threshold *t, double figure, Wishes *
 /* What nobody knows any more limits nothing. */
 static int add_series(Series *s, time_t now, Wishes *wishes)
 {
-	double figure = intensity_at(&s->figures, now);
+	double figure = s->from == FROM_DAEMON ? s->told : intensity_at(&s->figures, now);
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < s->n; i++) {

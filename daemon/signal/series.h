@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Limits by figures over time that a file tells: the carbon intensity of the grid, or a price. */
+/* Limits by figures over time, that a file tells or the daemon was told: the carbon intensity of
+ * the grid, or a price. */
 
 #include <time.h>
 
@@ -17,13 +18,16 @@ typedef struct Threshold {
 	bool open;
 } Threshold;
 
+typedef enum SeriesFrom { FROM_FILE, FROM_DAEMON } SeriesFrom;
 typedef enum CarbonKind { CARBON_AVERAGE, CARBON_MARGINAL } CarbonKind;
 
 /* [carbon] or [price] */
 typedef struct Series {
 	const char *name; /* "carbon" */
 	double least;     /* no figure is below it */
-	char *file;       /* NULL: there is no such section */
+	SeriesFrom from;
+	char *file;  /* NULL: none is named */
+	double told; /* FROM_DAEMON: the figure of now; NaN: it is not known */
 	CarbonKind kind;
 	char *unit;
 	Threshold *thresholds;
@@ -49,5 +53,8 @@ DEFINE_CLEANUP(SeriesConfig *, series_config_free);
 void series_take_over(SeriesConfig *c, const SeriesConfig *before);
 /* Reads the files. Of one that cannot be used the figures that were read before count. */
 void series_load(SeriesConfig *c);
+/* What the daemon has now: the price and the carbon intensity; NaN: nobody knows. */
+void series_tell(SeriesConfig *c, double price, double g_kwh);
+bool series_asks_daemon(const SeriesConfig *c);
 /* What they want at this time, and when that may change: at the next figure, or within a minute. */
 int series_wishes(SeriesConfig *c, time_t now, Wishes *ret, time_t *ret_look_again);

@@ -4,14 +4,13 @@
  * intervals last; and reports of what was drawn in them. */
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "signal/figures.h"
 #include "signal/follow.h"
 #include "signal/openadr-client.h"
-#include "signal/openadr-energy.h"
 #include "signal/openadr-meter.h"
 #include "signal/openadr-wishes.h"
 
@@ -32,7 +31,7 @@ typedef struct State {
 	Known *known;
 	Follow *follow;
 	OpenadrClient *client;
-	OpenadrEnergy *energy;
+	Figures *energy;
 } State;
 
 static void known_unref(Known *k)
@@ -57,7 +56,7 @@ static Known *known_ref(Known *k)
 static void look_at_meters(State *s, int64_t now)
 {
 	if (openadr_meters_due(&s->known->meters, s->config, &s->known->events, now))
-		(void)openadr_energy_ask(s->energy, holder_bus(s->holder));
+		(void)figures_ask(s->energy, holder_bus(s->holder));
 }
 
 /* Boundaries are looked at when they come; where the bus is away, at the next poll. */
@@ -104,9 +103,12 @@ static int take_energy(State *s, double joules, const char *daemon)
 	return r;
 }
 
-static void on_energy(void *userdata, double joules, const char *daemon)
+/* The account by sensors, and that by model. */
+static const char *const accounts[] = { "EnergyMeasured", "EnergyModelled", NULL };
+
+static void on_energy(void *userdata, const double *joules, const char *daemon)
 {
-	int r = isnan(joules) ? 0 : take_energy(userdata, joules, daemon);
+	int r = joules ? take_energy(userdata, joules[0] + joules[1], daemon) : 0;
 
 	if (r < 0)
 		log_error_errno(r, "A report of what was drawn cannot be made");
@@ -127,7 +129,7 @@ static void stop(void *state)
 	State *s = state;
 
 	openadr_client_free(s->client);
-	openadr_energy_free(s->energy);
+	figures_free(s->energy);
 	follow_free(s->follow);
 	known_unref(s->known);
 	free(s);
@@ -135,7 +137,7 @@ static void stop(void *state)
 
 static int wire(State *s, const SignalHost *host)
 {
-	int r = s->known ? openadr_energy_new(on_energy, s, &s->energy) : -ENOMEM;
+	int r = s->known ? figures_new(accounts, on_energy, s, &s->energy) : -ENOMEM;
 
 	if (r >= 0)
 		r = openadr_client_new(host->event, s->config, &s->known->reports, on_events, s,

@@ -58,6 +58,20 @@ start_daemon
 ok "the daemon is killed, and keeps both" eventually limits_are '[60,70]'
 echo "$((EPOCHSECONDS - 90000)) 310" >"$tmp/signals/price.csv"
 ok "a price of yesterday limits nothing" eventually limits_are '[70]'
+
+tariff() { # PRICE CARBON SECONDS: told to the daemon
+	busctl --address="$address" call org.storpower1 /org/storpower1 org.storpower1.Manager SetTariff ddsd "$1" "$2" marginal "$3"
+}
+printf '[price]\nfrom = storpowerd\nunit = EUR/kWh\nlimit = above 0.3 until 0.25 60%%\n' >"$conf"
+reload_signal
+ok "another configuration ends what was limited" eventually limits_are '[]'
+tariff 0.31 nan 600
+ok "a price that the daemon was told of limits" eventually limits_are '[60]'
+is "and is the reason" "$(property 'Claims[0].Reason')" '"price 0.31 EUR/kWh, above 0.3"'
+tariff 0.26 nan 600
+ok "between the thresholds it holds" eventually property_is 'Claims[0].Reason' '"price 0.26 EUR/kWh, not yet at 0.25"'
+tariff 0.26 nan 0.1
+ok "what holds no longer ends the limit" eventually limits_are '[]'
 kill_signal KILL
 ok "the signal is killed, and leaves no limit behind" eventually limits_are '[]'
 ok "the daemon lives" daemon_lives
