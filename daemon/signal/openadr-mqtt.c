@@ -15,17 +15,19 @@
 #define KEEPALIVE_S 60
 #define LOOK_MS     5000 /* at whether it is still wanted, where the broker says nothing */
 #define QOS         1
+#define NO_TOPIC    -1 /* beside the reasons of MQTT 3.1.1, 3.2.2.3 */
 
 enum { JOINED = 1, HEARD = 2, LOST = 4 };
 
 /* What the thread and its owner share; who lets go of it last frees it. */
 typedef struct Line {
 	atomic_uint users;
-	atomic_bool ended;  /* the owner's word */
-	atomic_uint news;   /* the thread's, beside a word to `fd` */
-	atomic_int refused; /* by the broker: its reason; 0: not */
-	atomic_int error;   /* of libmosquitto, once it is lost */
-	int saved_errno;    /* likewise */
+	atomic_bool ended;       /* the owner's word */
+	atomic_uint news;        /* the thread's, beside a word to `fd` */
+	size_t answered, joined; /* topics; the thread's */
+	atomic_int refused;      /* by the broker: its reason; 0: not */
+	atomic_int error;        /* of libmosquitto, once it is lost */
+	int saved_errno;         /* likewise */
 	int fd;
 	int port;
 	char *host, **topics;
@@ -71,14 +73,24 @@ static void on_connect(struct mosquitto *client, void *userdata, int refused)
 		(void)mosquitto_subscribe(client, NULL, *topic, QOS);
 }
 
-/* 0x80 is a refusal (MQTT 3.1.1, 3.9.3). Its topic stays unheard; the others are not. */
+/* 0x80 is a refusal (MQTT 3.1.1, 3.9.3). Its topic stays unheard; where all do, there is no use in
+ * staying. */
 static void on_subscribe(struct mosquitto *client, void *userdata, int id, int n,
 			 const int *granted)
 {
-	(void)client, (void)id;
+	Line *l = userdata;
+
+	(void)id;
 	for (int i = 0; i < n; i++)
-		if (granted[i] != 0x80)
-			tell(userdata, JOINED);
+		l->joined += granted[i] != 0x80;
+	if (++l->answered < strv_length(l->topics))
+		return;
+	if (l->joined) {
+		tell(l, JOINED);
+	} else {
+		atomic_store(&l->refused, NO_TOPIC);
+		(void)mosquitto_disconnect(client);
+	}
 }
 
 static void on_message(struct mosquitto *client, void *userdata, const struct mosquitto_message *m)
@@ -107,7 +119,8 @@ static const char *problem_of(const Line *l)
 	int refused = atomic_load(&l->refused), error = atomic_load(&l->error);
 
 	if (refused)
-		return mosquitto_connack_string(refused);
+		return refused == NO_TOPIC ? "no topic is open to this node"
+					   : mosquitto_connack_string(refused);
 	return error == MOSQ_ERR_ERRNO ? strerror(l->saved_errno) : mosquitto_strerror(error);
 }
 

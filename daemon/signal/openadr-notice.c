@@ -12,8 +12,9 @@
 
 /* A VTN that offers nothing may do so after it has been changed. */
 #define LOOK_AGAIN_US (3600 * USEC_PER_SEC)
-/* After a broker was lost, and every so often while it stays away. */
-#define COME_BACK_US (10 * USEC_PER_SEC)
+/* After a broker was lost; twice as long each time while it stays away. */
+#define COME_BACK_US      (10 * USEC_PER_SEC)
+#define COME_BACK_MOST_US (600 * USEC_PER_SEC)
 
 typedef enum Asking {
 	ASKING_NOTHING,
@@ -33,6 +34,7 @@ struct OpenadrNotice {
 	void *userdata;
 	Asking asking;
 	uint64_t again_us; /* boot time */
+	uint64_t away_us;  /* how long it was waited for a broker that is away */
 	char *bearer;
 	OpenadrBroker broker;
 	char **topics;
@@ -62,7 +64,8 @@ static void come_back(OpenadrNotice *n)
 {
 	forget(n);
 	n->again_us = 0;
-	(void)sd_event_source_set_time_relative(n->timer, COME_BACK_US);
+	n->away_us = n->away_us ? MIN(2 * n->away_us, COME_BACK_MOST_US) : COME_BACK_US;
+	(void)sd_event_source_set_time_relative(n->timer, n->away_us);
 	(void)sd_event_source_set_enabled(n->timer, SD_EVENT_ONESHOT);
 }
 
@@ -76,6 +79,7 @@ static void on_news(void *userdata, const MqttNews *news)
 			 n->config->url, n->broker.host);
 		free(n->said);
 		n->said = NULL;
+		n->away_us = 0;
 	}
 	if (news->joined || news->heard)
 		n->on_notice(n->userdata);
