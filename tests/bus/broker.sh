@@ -20,6 +20,17 @@ END
 broker_trusts_all() {
 	sed -i -e '/^password_file/d' -e 's/^allow_anonymous.*/allow_anonymous true/' "$broker/conf"
 }
+# From now on it speaks TLS, as "localhost" with a certificate of $broker/ca.pem.
+broker_encrypts() {
+	(
+		cd "$broker" &&
+			openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=ca -keyout ca.key -out ca.pem &&
+			openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=localhost -keyout key.pem -out request.pem &&
+			openssl x509 -req -in request.pem -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 \
+				-extfile <(echo subjectAltName=DNS:localhost) -out cert.pem
+	) >>"$broker/log" 2>&1 || return
+	printf '%s\n' "cafile $broker/ca.pem" "certfile $broker/cert.pem" "keyfile $broker/key.pem" >>"$broker/conf"
+}
 broker_knows() { # USER PASSWORD
 	mosquitto_passwd -b "$broker/users" "$1" "$2" 2>>"$broker/log"
 	[[ ! $broker_pid ]] || kill -HUP "$broker_pid"

@@ -67,6 +67,24 @@ offers mqtt://192.0.2.1 '{clientID}'
 start_signal
 ok "a token is not told to a broker without encryption" eventually says 1 "would be told the token without encryption"
 kill_signal TERM
+
+# --- with encryption
+stop_broker
+ok "the broker has a certificate" broker_encrypts
+start_broker
+offers "mqtts://localhost:$broker_port" '{clientID}'
+: >"$tmp/signal.log"
+start_signal
+ok "one whose certificate is of nobody known is not spoken to" eventually says 1 "MQTT broker localhost is not heard"
+kill_signal TERM
+sed -i "s|^secret_file.*|&\nca_file = $broker/ca.pem|" "$conf"
+start_signal
+ok "with the certificates that are to be trusted it is" eventually says 1 "tells of changes by the MQTT broker localhost"
+kill_signal TERM
+offers "mqtts://127.0.0.1:$broker_port" '{clientID}'
+start_signal
+ok "under another name it is not" eventually says 1 "MQTT broker 127.0.0.1 is not heard"
+kill_signal TERM
 sed -i 's/^poll.*/&\nnotify = no/' "$conf"
 : >"$vtn/log"
 start_signal
