@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: all
 # smp: 2
+# alone
 # limit: 600
 #
 # Every knob of the block layer on real devices of each kind: what it sets, reads back and puts back,

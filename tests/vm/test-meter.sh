@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # kernels: all
 # smp: 2
-# clock: real
 # alone
 # long: 6.1
 # limit: 600

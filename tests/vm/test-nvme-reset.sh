@@ -4,7 +4,6 @@
 # long: 6.1 7.2
 # limit: 300
 # smp: 2
-# clock: real
 # alone
 #
 # A controller that was reset under load has lost its cap: it is back within 100 ms of the
