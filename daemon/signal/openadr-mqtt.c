@@ -187,8 +187,10 @@ static int line_new(const OpenadrBroker *b, const char *password, const char *ca
 	l->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	l->host = strdup(b->host);
 	l->port = b->port;
-	if (l->fd < 0 || !l->host)
-		return l->host ? -errno : -ENOMEM;
+	if (l->fd < 0)
+		return -EMFILE; /* what else eventfd(2) may lack is as rare as memory */
+	if (!l->host)
+		return -ENOMEM;
 	r = copy_topics(l, topics);
 	if (r >= 0)
 		r = describe(l, b, password, ca_file);

@@ -21,7 +21,7 @@ typedef struct MqttNews {
 typedef void (*OnMqttNews)(void *userdata, const MqttNews *news);
 
 /* Certificates are verified, by ca_file or, if it is NULL, by what the system trusts. What the
- * arguments point to is copied. -ENOMEM, or as sd_event_add_io(). */
+ * arguments point to is copied. -ENOMEM, -EMFILE, or as sd_event_add_io(). */
 int openadr_mqtt_new(sd_event *event, const OpenadrBroker *b, const char *password,
 		     const char *ca_file, char *const *topics, OnMqttNews on_news, void *userdata,
 		     OpenadrMqtt **ret);
