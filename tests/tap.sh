@@ -48,6 +48,11 @@ jq() {
 	out=$(command jq "$@") && [[ -n $out ]] && printf '%s\n' "$out"
 }
 
+# Prints a port of loopback that nobody listened to a moment ago.
+free_port() {
+	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
 # within SECONDS COMMAND...: until it succeeds, without its words. In vain: what it says then, and what a
 # test's `show` says.
 within() {

@@ -64,7 +64,8 @@ static bool pool_stuck(const Managed *md, const Tools *t)
 	return false;
 }
 
-/* Alone it would serve nothing of its pool, so that the others would be woken with the first IO. */
+/* A disk that a refusal keeps up serves nothing of its pool alone: its first IO would wake the
+ * others. */
 static const Managed *refused_in_pool(const Managed *md, const Tools *t)
 {
 	for_each_device(const Managed, other,

@@ -14,8 +14,8 @@ typedef struct Figures Figures;
  * bus, another one after it was started anew. */
 typedef void (*OnFigures)(void *userdata, const double *figures, const char *daemon);
 
-/* names: of properties of org.storpower1.Manager, a vector that ends with NULL and stays the
- * caller's. */
+/* names: of four properties of org.storpower1.Manager at most, a vector that ends with NULL and
+ * stays the caller's. */
 int figures_new(const char *const *names, OnFigures done, void *userdata, Figures **ret);
 Figures *figures_free(Figures *f); /* done() is not called any more; returns NULL */
 DEFINE_CLEANUP(Figures *, figures_free);

@@ -8,7 +8,6 @@
 #include "base/log.h"
 #include "signal/openadr-http.h"
 #include "signal/openadr-mqtt.h"
-#include "signal/openadr-page.h"
 
 /* A VTN that offers nothing may do so after it has been changed. */
 #define LOOK_AGAIN_US (3600 * USEC_PER_SEC)

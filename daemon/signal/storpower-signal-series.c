@@ -95,7 +95,6 @@ static void stop(void *state)
 
 	sd_event_source_disable_unref(s->timer);
 	figures_free(s->tariff);
-
 	for (size_t i = 0; i < _SERIES_MAX; i++)
 		sd_event_source_disable_unref(s->folders[i]);
 	follow_free(s->follow);

@@ -6,7 +6,7 @@ broker=$tmp/broker broker_pid=''
 mosquitto=$(PATH=$PATH:/usr/sbin command -v mosquitto) && command -v mosquitto_pub mosquitto_passwd >/dev/null ||
 	{ echo "Bail out! mosquitto and its clients are missing: run packaging/deps"; exit 1; }
 mkdir "$broker"
-broker_port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+broker_port=$(free_port)
 : >"$broker/users"
 cat >"$broker/conf" <<-END
 	listener $broker_port 127.0.0.1

@@ -13,7 +13,7 @@ done
 nut=$tmp/nut
 mkdir "$nut"
 export NUT_CONFPATH=$nut NUT_STATEPATH=$nut NUT_PIDPATH=$nut NUT_ALTPIDPATH=$nut
-ups_port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+ups_port=$(free_port)
 printf '[dummy]\ndriver = dummy-ups\nport = dummy.dev\npollinterval = 1\n' >"$nut/ups.conf"
 printf 'LISTEN 127.0.0.1 %s\nMAXAGE 10\n' "$ups_port" >"$nut/upsd.conf"
 : >"$nut/upsd.users"

@@ -35,8 +35,8 @@ event() { # ID START SECONDS VALUE...: of type $type, "SIMPLE" without
 		  intervals: [$ARGS.positional | to_entries[] |
 			{ id: .key, payloads: [{ type: $type, values: [.value] }] }] }' --jsonargs "${@:4}"
 }
-limits_are() { # JSON: of all claims, the lowest first
-	[[ $(property 'Claims | map(.Limit) | sort') == "$1" ]]
+says() { # TIMES WORDS: so often in the signal's log
+	(($(grep -c -- "$2" "$tmp/signal.log") >= $1))
 }
 put token first
 put programs.json '[{"id": "p0", "programName": "others"}, {"id": "p1", "programName": "shed"}]'

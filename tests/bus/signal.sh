@@ -51,6 +51,10 @@ keys_are_told() {
 	done
 }
 
+limits_are() { # JSON: of all claims, the lowest first
+	[[ $(property 'Claims | map(.Limit) | sort') == "$1" ]]
+}
+
 end_signal() { # FAILED
 	if [[ $signal_pid ]]; then
 		kill "$signal_pid" 2>/dev/null

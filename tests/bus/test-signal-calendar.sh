@@ -26,9 +26,6 @@ start_bus
 at() { # SECONDS from now
 	date -d "+$1 seconds" +%T
 }
-limits_are() { # JSON: of all claims, the lowest first
-	[[ $(property 'Claims | map(.Limit) | sort') == "$1" ]]
-}
 
 # a signal does not start the daemon, and waits for it
 printf '[node]\nlimit = 00:00..24:00 90%%\n' >"$conf"

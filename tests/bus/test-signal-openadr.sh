@@ -40,9 +40,6 @@ ok "the last one ends, and leaves no limit behind" eventually limits_are '[]'
 ok "the silence is told" grep -q "does not answer: " "$tmp/signal.log"
 is "once" "$(grep -c "does not answer: " "$tmp/signal.log")" 1
 
-says() { # TIMES WORDS: so often in the log
-	(($(grep -c "$2" "$tmp/signal.log") >= $1))
-}
 reload_signal
 ok "the configuration is read anew meanwhile" eventually says 1 "has been read anew"
 ok "and the VTN asked anew" eventually says 2 "does not answer: "

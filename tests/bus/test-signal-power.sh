@@ -44,9 +44,6 @@ cat >"$conf" <<-END
 	[rail left]
 	devices = $device
 END
-limits_are() { # JSON: of all claims, the lowest first
-	[[ $(property 'Claims | map(.Limit) | sort') == "$1" ]]
-}
 claim() { # LIMIT FIELD
 	property "Claims | map(select(.Limit == $1).$2)[0]"
 }

@@ -15,9 +15,6 @@ ok "each key and section is in the manual" keys_are_told
 
 start_bus
 start_daemon
-limits_are() { # JSON: of all claims, the lowest first
-	[[ $(property 'Claims | map(.Limit) | sort') == "$1" ]]
-}
 grid_says() { # FIGURE [SECONDS FIGURE]: now, and so much later
 	printf '%s %s\n' $((EPOCHSECONDS - 60)) "$1" >"$tmp/signals/carbon.new"
 	[[ $# == 1 ]] || printf '%s %s\n' $((EPOCHSECONDS + $2)) "$3" >>"$tmp/signals/carbon.new"
